@@ -21,9 +21,26 @@ namespace {
 using quantize::Quantised;
 using quantize::Settings;
 
+// Options of qrt_convert for ONNX that choose what of the source is taken.
+struct EdgeOption {
+  const char* name;
+  std::vector<std::string> convert::SourceEdges::*values;
+};
+constexpr EdgeOption kEdgeOptions[] = {{"outputs", &convert::SourceEdges::outputs},
+                                       {"input-shape", &convert::SourceEdges::input_shapes},
+                                       {"constant", &convert::SourceEdges::constants}};
+
+void add_edge_options(tool::CommandLine* line, convert::SourceEdges* edges) {
+  for (const EdgeOption& option : kEdgeOptions)
+    for (const convert::ImportOption& o : convert::find_frontend("onnx")->options)
+      if (std::string(o.name) == option.name)
+        line->texts(std::string("--") + o.name + " " + o.placeholder, &(edges->*option.values),
+                    o.help);
+}
+
 struct Options {
-  std::string output, onnx, cvm, scheme = "ort-u8", report, ladder = "fast", max_drop, config,
-                                 load_ranges, task = "auto", save_ranges;
+  std::string output, onnx, cvm, scheme = "ort-u8", report, ladder = "fast", max_drop, max_loss,
+                                 config, load_ranges, task = "auto", save_ranges;
   std::vector<std::string> exclude, bits, ranges;
   tool::PictureArguments images;
   size_t threads = 1, budget = 1;
@@ -41,13 +58,15 @@ bool is_dynamic(const Options& options) { return options.scheme == quantize::kDy
 Status check_dynamic(const Options& options) {
   const bool has_ranges =
       !options.ranges.empty() || !options.load_ranges.empty() || !options.save_ranges.empty();
-  if (!has_ranges && options.bits.empty() && options.max_drop.empty()) return {};
+  if (!has_ranges && options.bits.empty() && options.max_drop.empty() && options.max_loss.empty())
+    return {};
   return error(Code::kInvalidArgument,
                "the scheme %s has the ranges of each run, and 8 bits: leave out %s",
                quantize::kDynamicScheme,
-               has_ranges             ? "--range, --load-ranges and --save-ranges"
-               : options.bits.empty() ? "--max-drop"
-                                      : "--bits");
+               has_ranges                 ? "--range, --load-ranges and --save-ranges"
+               : !options.bits.empty()    ? "--bits"
+               : options.max_drop.empty() ? "--max-loss"
+                                          : "--max-drop");
 }
 
 // Adds the overrides of the files, then those of the command line, which go before a file's.
@@ -59,6 +78,15 @@ Status complete_overrides(const Options& options, quantize::Overrides* overrides
   for (const std::string& bits : options.bits) QRT_TRY(quantize::add_bits(bits, overrides));
   for (const std::string& range : options.ranges) QRT_TRY(quantize::add_range(range, overrides));
   return {};
+}
+
+// Reads a limit of 0 or more; "": none.
+Status read_limit(const char* option, const char* unit, const std::string& text, double* limit) {
+  if (text.empty()) return {};
+  char* end;
+  *limit = strtod(text.c_str(), &end);
+  if (*end == '\0' && *limit >= 0) return {};
+  return error(Code::kInvalidArgument, "%s %s: expected %s, 0 or more", option, text.c_str(), unit);
 }
 
 Status complete(const Options& options, Settings* settings) {
@@ -108,13 +136,14 @@ Status complete(const Options& options, Settings* settings) {
   if (is_cvm && !options.max_drop.empty())
     return error(Code::kInvalidArgument,
                  "--max-drop gives tensors 16 bits, and CVM's layers read 8: use another scheme");
-  if (!options.max_drop.empty()) {
-    char* end;
-    settings->max_drop = strtod(options.max_drop.c_str(), &end);
-    if (*end || !(settings->max_drop >= 0))
-      return error(Code::kInvalidArgument, "--max-drop %s: expected points, 0 or more",
-                   options.max_drop.c_str());
-  }
+  if (is_cvm && !options.max_loss.empty())
+    return error(Code::kInvalidArgument,
+                 "--max-loss gives tensors 16 bits, and CVM's layers read 8: use another scheme");
+  QRT_TRY(read_limit("--max-drop", "points", options.max_drop, &settings->max_drop));
+  QRT_TRY(read_limit("--max-loss", "a number", options.max_loss, &settings->max_loss));
+  if (settings->max_loss >= 0 && settings->metric.empty())
+    return error(Code::kInvalidArgument,
+                 "--max-loss is a limit for what a program of yours measures: give it by --metric");
   if (settings->calibration.empty())
     return error(Code::kInvalidArgument,
                  "--calibration is missing: give samples of what the model will see (.npy, .npz, a "
@@ -183,7 +212,7 @@ int quantize_model(const Options& options, const Settings& settings) {
                       ? quantize::quantize_dynamic(settings, progress, plan, &result)
                       : quantize::quantize(settings, progress, plan, &result);
   line.clear();
-  if (!status.ok()) return tool::fail(std::move(status).at(settings.model));
+  if (!status.ok()) return tool::fail_in_lines(std::move(status).at(settings.model));
   fputs(quantize::text_report(result.findings).c_str(), stdout);
   if (!options.report.empty()) {
     status = write_text(options.report, tool::has_extension(options.report, ".json")
@@ -219,6 +248,8 @@ int quantize_main(int argc, char** argv) {
       "      --std 0.229,0.224,0.225 -o model.qrt\n"
       "  qrt_quantize model.onnx --calibration images.npy --labels labels.npy \\\n"
       "      --max-drop 0.2 -o model.qrt --report report.html\n"
+      "  qrt_quantize model.onnx --calibration ids=ids.npy \\\n"
+      "      --calibration mask=mask.npy -o model.qrt    a model of two inputs\n"
       "  qrt_quantize model.onnx --calibration random -o m.qrt   only for its speed");
   Options options;
   Settings settings;
@@ -245,6 +276,13 @@ int quantize_main(int argc, char** argv) {
       "--min-sqnr DB", &options.min_sqnr, 0, 200,
       "Give tensors and weights 16 bits, the worst first, until the worst output is as near "
       "to the float model; without that nothing is written");
+  line.text("--metric COMMAND", &settings.metric,
+            "A program of yours that gets a folder as its last argument, with output_0.npy ... of "
+            "all judged samples and samples.npy, their indices, and prints a number, the higher "
+            "the better");
+  line.text("--max-loss NUMBER", &options.max_loss,
+            "Give tensors and weights 16 bits, the worst first, until the number of --metric is no "
+            "more than this below the float model's; without that nothing is written");
   line.choice("--task NAME", &options.task, {"auto", "classes", "regression", "boxes", "audio"},
               "What the first output is: whether classes count, and which losses are too great");
   line.text("--report FILE", &options.report, "File for the whole report: .html, or .json");
@@ -273,6 +311,8 @@ int quantize_main(int argc, char** argv) {
             "Print what every node will be, before the first sample is read");
   line.flag("--force", &options.force, "Write also what is far from the float model");
   options.images.add_to(&line);
+  line.group("A part of the model");
+  add_edge_options(&line, &settings.edges);
   int exit;
   if (!line.parse(argc, argv, &exit)) return exit;
   const Status status = complete(options, &settings);

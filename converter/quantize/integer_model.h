@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The quantised model as it ships: converted from its source format by the converter itself, and run.
+// The quantised model as it ships: converted from its source format by the converter itself.
 #ifndef QRT_CONVERTER_QUANTIZE_INTEGER_MODEL_H_
 #define QRT_CONVERTER_QUANTIZE_INTEGER_MODEL_H_
 
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "converter/quantize/cvm/cvm_writer.h"
-#include "converter/quantize/float/float_model.h"
+#include "converter/quantize/float/integer_runner.h"
 #include "converter/report.h"
-#include "runtime/session.h"
 #include "runtime/status.h"
 
 namespace qrt::quantize {
-
-using Values = std::map<std::string, Tensor>;  // name of an input or output -> its elements
 
 // The result of a conversion: the converter's findings on every node of a quantised model, and the file.
 struct Conversion {
@@ -44,21 +40,6 @@ Status judge_document(const Document& document, const Arithmetic& arithmetic,
 // refused: conversion->report says why.
 Status convert_document(const Document& document, const Arithmetic& arithmetic,
                         const std::map<std::string, std::string>& notes, Conversion* conversion);
-
-// Runs .qrt bytes on one sample at a time.
-class IntegerRunner {
- public:
-  Status create(const std::vector<uint8_t>& bytes, size_t threads);
-  // Runs the model. feeds: by the inputs' names, of batch 1 or the model's own.
-  Status run(const Values& feeds, Values* outputs);
-
- private:
-  Status set_sizes(const Values& feeds);
-
-  std::shared_ptr<const VerifiedModel> model_;
-  std::unique_ptr<Session> session_;
-  SymbolSizes sizes_;  // sizes at which the session is
-};
 
 }  // namespace qrt::quantize
 

@@ -28,6 +28,7 @@ enum class Ladder { kMinMax, kNone, kFast, kFull };
 
 struct Settings {
   std::string model;
+  convert::SourceEdges edges;  // the part of the model that is quantised
   std::vector<std::string> calibration;
   std::vector<std::string> outputs;  // files that the result will go to: none of the model's
   tool::PictureOptions images;
@@ -37,6 +38,8 @@ struct Settings {
   Overrides overrides;
   Task task = Task::kAuto;
   double min_sqnr = 0;   // dB that the worst output is to have; 0: not asked for
+  std::string metric;    // program that measures a folder of outputs; empty: none
+  double max_loss = -1;  // by `metric`; below 0: not asked for
   double max_drop = -1;  // points of agreement, or of accuracy with labels; below 0: not asked for
   int threads = 1;
   uint64_t budget = 1;     // times what a run may take for files of this size

@@ -294,22 +294,26 @@ NpyArray to_npy_form(DType dtype, const Shape& shape, const void* data, size_t b
   return array;
 }
 
-std::string npy_content(DType dtype, const Shape& shape, const void* data, size_t bytes) {
-  const NpyArray array = to_npy_form(dtype, shape, data, bytes);
+std::string npy_header(DType dtype, const Shape& shape) {
   std::string dims;
   for (int64_t d : shape) dims += std::to_string(d) + ", ";
   if (shape.rank() > 1) dims.resize(dims.size() - 2);
   std::string header = "{'descr': '";
   for (const TypeName& t : kTypes)
-    if (t.dtype == array.dtype) header += t.name;
+    if (t.dtype == dtype) header += t.name;
   header += "', 'fortran_order': False, 'shape': (" + dims + "), }";
   constexpr size_t kStart = 10, kAlign = 64;
   header.append((kAlign - (kStart + header.size() + 1) % kAlign) % kAlign, ' ');
   header += '\n';
-  std::string content("\x93NUMPY\x01\x00", 8);
-  content += static_cast<char>(header.size() & 255);
-  content += static_cast<char>(header.size() >> 8);
-  content += header;
+  std::string start("\x93NUMPY\x01\x00", 8);
+  start += static_cast<char>(header.size() & 255);
+  start += static_cast<char>(header.size() >> 8);
+  return start + header;
+}
+
+std::string npy_content(DType dtype, const Shape& shape, const void* data, size_t bytes) {
+  const NpyArray array = to_npy_form(dtype, shape, data, bytes);
+  std::string content = npy_header(array.dtype, shape);
   content.append(reinterpret_cast<const char*>(array.data.data()), array.data.size());
   return content;
 }

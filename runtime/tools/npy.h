@@ -61,6 +61,8 @@ Status from_npy_form(DType dtype, NpyArray* array);
 // the type is.
 NpyArray to_npy_form(DType dtype, const Shape& shape, const void* data, size_t bytes);
 
+// Returns what stands in front of the elements of such a file. `dtype`: one of npy_dtype().
+std::string npy_header(DType dtype, const Shape& shape);
 // Returns, or writes, an .npy file of version 1 whose data are aligned to 64. `bytes` must be what
 // the shape takes.
 std::string npy_content(DType dtype, const Shape& shape, const void* data, size_t bytes);

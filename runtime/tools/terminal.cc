@@ -94,6 +94,17 @@ int fail(const Status& status) {
   return exit_status(status.code());
 }
 
+int fail_in_lines(const Status& status) {
+  const std::string text = status.message();
+  size_t end = std::min(text.find('\n'), text.size());
+  complain(text.substr(0, end));
+  for (size_t at = end + 1; at < text.size(); at = end + 1) {
+    end = std::min(text.find('\n', at), text.size());
+    fprintf(stderr, "%s\n", escaped(text.substr(at, end - at)).c_str());
+  }
+  return exit_status(status.code());
+}
+
 namespace {
 
 std::terminate_handler usual_end;

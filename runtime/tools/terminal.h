@@ -34,6 +34,8 @@ bool is_quiet();
 
 // Complains about the status, and returns the exit status for it. REQUIRES: !status.ok().
 int fail(const Status& status);
+// Does so for a message of several lines, none of whose ends came from a file.
+int fail_in_lines(const Status& status);
 
 // Returns whether stderr is a terminal; and whether colours are wanted, too (NO_COLOR is not set).
 bool is_terminal();

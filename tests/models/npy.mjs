@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumPy's files of float32 and uint8.
+// NumPy's files of float32, uint8 and int32.
 import { readFileSync, writeFileSync } from 'node:fs';
 
-const arrays = { '|u1': Uint8Array, '<f4': Float32Array };
+const arrays = { '|u1': Uint8Array, '<f4': Float32Array, '<i4': Int32Array };
 
 export function readNpy(file) {
   const b = readFileSync(file), size = b.readUInt16LE(8), header = b.toString('latin1', 10, 10 + size);
@@ -13,7 +13,8 @@ export function readNpy(file) {
 }
 
 export function writeNpy(file, dims, data) {
-  let header = `{'descr': '<f4', 'fortran_order': False, 'shape': (${dims.join(', ')},), }`;
+  const descr = Object.keys(arrays).find((d) => data instanceof arrays[d]);
+  let header = `{'descr': '${descr}', 'fortran_order': False, 'shape': (${dims.join(', ')},), }`;
   header += ' '.repeat(63 - ((header.length + 10) % 64)) + '\n';
   const head = Buffer.from('\x93NUMPY\x01\x00\x00\x00', 'latin1');
   head.writeUInt16LE(header.length, 8);

@@ -152,7 +152,7 @@ TEST(FloatInterpreter, UnknownSetsAndOperatorsAreRefused) {
   Interpreter interpreter;
   EXPECT_EQ(interpreter.create(model, 1, "mmx").code(), Code::kInvalidArgument);
   EXPECT_EQ(interpreter.create(model, 0).code(), Code::kInvalidArgument);
-  model.nodes[1].op = "Attention";
+  model.nodes[1].op = "AttentionOfTomorrow";
   EXPECT_EQ(interpreter.create(model, 1).code(), Code::kUnsupported);
 }
 

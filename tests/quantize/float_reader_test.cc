@@ -97,21 +97,71 @@ TEST(FloatReader, WidensFloat16) {
   EXPECT_EQ(run_bytes(b, real_tensor({1, 2}, {2, 3})), (std::vector<float>{3, -6}));
 }
 
-TEST(FloatReader, RefusesQuantisedModels) {
+TEST(FloatReader, RunsWhatIsQuantisedAlready) {
   OnnxBuilder b;
-  b.output(b.qdq<uint8_t>(b.input({1, 4}), 0.1f, 0));
-  const std::string why = why_not_read(b);
-  EXPECT_NE(why.find("quantised already"), std::string::npos) << why;
-  EXPECT_NE(why.find("qrt_convert"), std::string::npos) << why;
+  b.output(b.qdq<uint8_t>(b.input({1, 4}), 0.5f, 1));
+  EXPECT_EQ(run_bytes(b, real_tensor({1, 4}, {-1, 0.8f, 0.75f, 200})),
+            (std::vector<float>{-0.5f, 1, 1, 127}));
+  OnnxBuilder by_channel;
+  const std::string codes = by_channel.constant<int8_t>({2, 2}, {1, 2, 3, -128});
+  const std::string weights = by_channel.node(
+      "DequantizeLinear",
+      {codes, by_channel.constant<float>({2}, {1, 10}), by_channel.constant<int8_t>({2}, {0, 0})},
+      {Attr("axis", 0)});
+  by_channel.output(by_channel.node("MatMul", {by_channel.input({1, 2}), weights}));
+  EXPECT_EQ(run_bytes(by_channel, real_tensor({1, 2}, {1, 1})), (std::vector<float>{31, -1278}));
 }
 
 TEST(FloatReader, NamesAllUnknownOperatorsAtOnce) {
   OnnxBuilder b;
   const std::string x = b.input({1, 4});
-  b.output(b.node("NonZero", {b.node("Attention", {x}, {}, "com.microsoft")}));
+  b.output(b.node("FoldSpace", {b.node("Ponder", {x}, {}, "com.microsoft")}));
   const std::string why = why_not_read(b);
-  EXPECT_NE(why.find("NonZero"), std::string::npos) << why;
-  EXPECT_NE(why.find("com.microsoft.Attention"), std::string::npos) << why;
+  EXPECT_NE(why.find("FoldSpace"), std::string::npos) << why;
+  EXPECT_NE(why.find("com.microsoft.Ponder"), std::string::npos) << why;
+}
+
+// The converter and the runtime run what the interpreter has no form of.
+TEST(FloatReader, RunsOperatorsOfTheRuntime) {
+  OnnxBuilder scatter(16);
+  scatter.output(
+      scatter.node("ScatterND", {scatter.input({1, 4}), scatter.constant<int64_t>({1, 2}, {0, 2}),
+                                 scatter.constant<float>({1}, {9})}));
+  EXPECT_EQ(run_bytes(scatter, kRow), (std::vector<float>{-1, 2, 9, 8}));
+  OnnxBuilder sums;
+  sums.output(sums.node("CumSum", {sums.input({1, 4}), sums.scalar<int64_t>(1)}));
+  EXPECT_EQ(run_bytes(sums, kRow), (std::vector<float>{-1, 1, 6, 14}));
+  // Indices that are computed, but known as soon as the shape is.
+  OnnxBuilder computed(16);
+  const std::string x = computed.input({1, 4});
+  const std::string last =
+      computed.node("Sub", {computed.node("Shape", {x}), computed.constant<int64_t>({2}, {1, 1})});
+  const std::string at = computed.node("Reshape", {last, computed.constant<int64_t>({2}, {1, 2})});
+  computed.output(computed.node("ScatterND", {x, at, computed.constant<float>({1}, {7})}));
+  EXPECT_EQ(run_bytes(computed, kRow), (std::vector<float>{-1, 2, 5, 7}));
+}
+
+TEST(FloatReader, TakesBranchesOfConstantConditions) {
+  for (const bool taken : {false, true}) {
+    OnnxBuilder b;
+    const std::string x = b.input({1, 4});
+    const std::string rate = b.scalar<int64_t>(taken ? 16000 : 8000);
+    b.output(b.node("If", {b.node("Equal", {rate, b.scalar<int64_t>(16000)})}));
+    onnx::NodeProto* node = b.graph().mutable_node(1);
+    for (const char* name : {"then_branch", "else_branch"}) {
+      auto* branch = node->add_attribute();
+      branch->set_name(name);
+      branch->set_type(onnx::AttributeProto::GRAPH);
+      branch->mutable_g()->set_name(name);
+      onnx::NodeProto* inner = branch->mutable_g()->add_node();
+      inner->set_op_type(std::string(name) == "then_branch" ? "Neg" : "Abs");
+      inner->add_input(x);
+      inner->add_output(name);
+      branch->mutable_g()->add_output()->set_name(name);
+    }
+    EXPECT_EQ(run_bytes(b, kRow),
+              taken ? (std::vector<float>{1, -2, -5, -8}) : (std::vector<float>{1, 2, 5, 8}));
+  }
 }
 
 TEST(FloatReader, RefusesSubgraphsAndTraining) {

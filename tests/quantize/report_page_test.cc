@@ -55,6 +55,25 @@ TEST(ReportPage, VerdictInOneSentence) {
   expect_verdict(without_held_out, "good", "Ready to use: on 4 calibration samples");
 }
 
+TEST(ReportPage, GraphAndPicturesShowWhereTheErrorIs) {
+  Findings f = findings(20, 0, 0.01f);
+  f.graph.nodes = {
+      {"input", "x", "", 0.25}, {"operator", "c", "Conv", 0.75}, {"output", "y", "", -1}};
+  f.graph.edges = {{0, 1}, {1, 2}};
+  PictureFinding picture;
+  picture.input = {2, 1, {255, 0, 0, 0, 0, 255}};
+  picture.sqnr = 30;
+  picture.real_class = 3;
+  picture.got_class = 4;
+  f.pictures.push_back(picture);
+  const std::string page = html_report(f);
+  for (const char* part :
+       {"\"graph\":{\"nodes\":[{\"kind\":\"input\",\"name\":\"x\",\"op\":\"\",\"share\":0.25}",
+        "{\"kind\":\"output\",\"name\":\"y\",\"op\":\"\",\"share\":null}]",
+        "\"edges\":[[0,1],[1,2]]", "\"rgb\":\"/wAAAAD/\"", "\"classes\":[3,4]"})
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+}
+
 TEST(ReportPage, NamesAreOnlyText) {
   const std::string evil = "</script><script>broken()</script>\x1b[2J\xff";
   Findings f = findings(20, 0, 0);

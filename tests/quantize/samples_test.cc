@@ -97,12 +97,34 @@ TEST_F(SamplesTest, HaveTheModelsOwnBatch) {
   EXPECT_NE(strstr(s.message(), "that its batch divides"), nullptr) << s.message();
 }
 
+TEST_F(SamplesTest, MayCarryTheirOwnBatch) {
+  ASSERT_TRUE(open({array("a.npy", {3, 1, 2})}, model({-1, 2})).ok());
+  EXPECT_EQ(samples_->count(), 3u);
+  EXPECT_EQ(sample(2), (std::vector<float>{4, 5}));
+  ASSERT_TRUE(open({array("b.npy", {2, 3, 2})}, model({3, 2})).ok());
+  EXPECT_EQ(samples_->count(), 2u);
+  EXPECT_EQ(sample(1), (std::vector<float>{6, 7, 8, 9, 10, 11}));
+  EXPECT_EQ(open({array("c.npy", {3, 2, 2})}, model({-1, 2})).code(), Code::kInvalidModel);
+}
+
+TEST_F(SamplesTest, OfAScalarAreNumbers) {
+  ASSERT_TRUE(open({array("a.npy", {3})}, model({})).ok());
+  EXPECT_EQ(samples_->count(), 3u);
+  EXPECT_EQ(sample(2), (std::vector<float>{2}));
+  ASSERT_TRUE(open({array("b.npy", {})}, model({})).ok());
+  EXPECT_EQ(samples_->count(), 1u);
+  EXPECT_EQ(open({array("c.npy", {3, 1})}, model({})).code(), Code::kInvalidModel);
+}
+
 TEST_F(SamplesTest, OfTwoInputsAreNamed) {
   const std::string a = array("a.npy", {2, 3}), b = array("b.npy", {2, 2}),
                     c = array("c.npy", {3, 2});
   ASSERT_TRUE(open({"x=" + a, "z=" + b}, model({-1, 3}, "z")).ok());
   EXPECT_EQ(sample(1, "z"), (std::vector<float>{2, 3}));
   EXPECT_TRUE(open({a, b}, model({-1, 3}, "z")).ok());  // in the model's order
+  const Status misspelt = open({"x=" + a, "zz=" + b}, model({-1, 3}, "z"));
+  EXPECT_NE(strstr(misspelt.message(), "has no input 'zz': its inputs are x, z"), nullptr)
+      << misspelt.message();
   const Status missing = open({"x=" + a}, model({-1, 3}, "z"));
   EXPECT_NE(strstr(missing.message(), "no samples for the input 'z'"), nullptr)
       << missing.message();

@@ -190,6 +190,23 @@ TEST(Simplify, FormsOfTheConverter) {
     }
 }
 
+TEST(Simplify, LimitsThatAreComputedBecomeMaxAndMin) {
+  Network n({-1, 4, 5, 5});
+  n.node("ReduceMax", {"x"}, "greatest").set("keepdims", int64_t{0});
+  n.node("Mul", {"greatest", n.add(real_tensor({}, {-0.5f}))}, "low");
+  n.node("Mul", {"greatest", n.add(real_tensor({}, {0.25f}))}, "high");
+  n.node("Clip", {"x", "low", "high"}, "both");
+  n.node("Clip", {"x", "", "high"}, "y");
+  n.node("Clip", {"x", "low", n.add(real_tensor({}, {0.5f}))}, "one");
+  n.output("both");
+  n.output("one");
+  n.output("y");
+  const FloatModel made = n.simplified();
+  EXPECT_EQ(count_of(made, "Clip"), 0);
+  EXPECT_EQ(count_of(made, "Max"), 2);
+  EXPECT_EQ(count_of(made, "Min"), 3);
+}
+
 TEST(Simplify, ASpelledOutLayerNormalizationBecomesOne) {
   for (const bool multiplies : {false, true}) {
     Network n({-1, 3, 8});

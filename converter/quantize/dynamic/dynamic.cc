@@ -5,8 +5,10 @@
 
 #include "converter/import/onnx/file/constant.h"
 #include "converter/import/onnx/file/dimensions.h"
+#include "converter/import/onnx/file/model.h"
 #include "converter/import/onnx/file/parse.h"
 #include "converter/quantize/dynamic/rewrite.h"
+#include "converter/quantize/float/refusals.h"
 #include "converter/quantize/report/report.h"
 #include "converter/quantize/samples/labels.h"
 #include "google/protobuf/arena.h"
@@ -84,6 +86,7 @@ class DynamicWork {
                     settings_.model.c_str());
     onnx::GraphProto& graph = *proto_.mutable_graph();
     file::open_dimensions(&graph);
+    QRT_TRY(file::apply_edges(settings_.edges, &graph));
     file::ExternalFiles files(settings_.model);
     std::vector<std::string> paths = {settings_.model};
     for (onnx::TensorProto& t : *graph.mutable_initializer()) QRT_TRY(take_in(&files, &paths, &t));
@@ -159,12 +162,10 @@ class DynamicWork {
                         Conversion* conversion) {
     Status status = convert_document(document, {"", true}, notes, conversion);
     if (status.ok() || !conversion->report.has_refusals()) return status;
-    std::string refused;
+    Refusals refusals;
     for (const convert::Finding& f : conversion->report.findings())
-      if (f.outcome == convert::Outcome::kRefused)
-        refused += "\n  " + f.node + " (" + f.op + "): " + f.rule;
-    return error(Code::kUnsupported, "%s%s", conversion->report.refusals().c_str(),
-                 refused.c_str());
+      if (f.outcome == convert::Outcome::kRefused) refusals.add(f.op, f.node, f.rule, f.remedy);
+    return refusals.status();
   }
 
   Status compare(Findings* f) {

@@ -9,8 +9,8 @@ namespace {
 constexpr struct {
   const char* name;
   int onnx;  // TensorProto::DataType
-} kElements[] = {{"float32", 1}, {"int64", 7}, {"int32", 6},
-                 {"bool", 9},    {"uint8", 2}, {"int8", 3}};
+} kElements[] = {{"float32", 1}, {"int64", 7}, {"int32", 6},  {"bool", 9},
+                 {"uint8", 2},   {"int8", 3},  {"uint16", 4}, {"int16", 5}};
 
 }  // namespace
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "converter/source_edges.h"
 #include "runtime/status.h"
 
 namespace qrt::quantize {
@@ -20,7 +21,7 @@ constexpr int64_t kOpset = 21;
 using Dims = std::vector<int64_t>;
 
 // Elements of a tensor. All but kFloat are kept as int64, within the range of their type.
-enum class Element : uint8_t { kFloat, kInt64, kInt32, kBool, kUint8, kInt8 };
+enum class Element : uint8_t { kFloat, kInt64, kInt32, kBool, kUint8, kInt8, kUint16, kInt16 };
 const char* element_name(Element element);  // "float32"
 int onnx_element(Element element);          // TensorProto::DataType
 
@@ -44,13 +45,14 @@ Tensor real_tensor(const Dims& shape, std::vector<float> values);
 Tensor integer_tensor(const std::vector<int64_t>& values);  // int64, one dimension
 
 struct Attribute {
-  enum class Kind : uint8_t { kInteger, kReal, kText, kIntegers, kReals, kTensor };
+  enum class Kind : uint8_t { kInteger, kReal, kText, kIntegers, kReals, kTexts, kTensor };
   Kind kind = Kind::kInteger;
   int64_t integer = 0;
   float real = 0;
   std::string text;
   std::vector<int64_t> integers;
   std::vector<float> reals;
+  std::vector<std::string> texts;
   std::shared_ptr<const Tensor> tensor;
 };
 
@@ -122,9 +124,11 @@ struct FloatModel {
   const Tensor* constant(const std::string& name) const;  // null: no constant
 };
 
-// Opsets 7 to 25. kUnsupported names the first operators without a float form, subgraphs, and models
-// that are quantised already. kInvalidModel, kIoError.
-Status read_float_model(const std::string& path, FloatModel* model);
+// Reads a model of opset 7 to 25, with the inputs and outputs that the caller wishes for. Branches whose condition is
+// constant and loops of a known number of steps become nodes. kUnsupported names all operators without a float form and
+// all other subgraphs; kInvalidModel, kIoError, kInvalidArgument for edges that the model has not.
+Status read_float_model(const std::string& path, FloatModel* model,
+                        const convert::SourceEdges& edges = {});
 
 // Dimensions of the inputs that the file leaves open, but for the first one, become those of the samples where all
 // samples have the same size there. The others stay open, and model->sizes is set. kInvalidModel where a sample contradicts

@@ -10,7 +10,7 @@ namespace qrt::quantize {
 namespace {
 
 // The most elements of a folded result; a larger one is folded only where it has no more elements
-// than the largest of its operands.
+// than its operands together.
 constexpr int64_t kSmall = 4096;
 // The most terms of a node's sums: longer ones are left to the model's runs.
 constexpr double kFoldedTerms = 0x1p28;
@@ -19,7 +19,7 @@ constexpr double kFoldedTerms = 0x1p28;
 RunLimits limits_of(const FloatModel& model) {
   RunLimits limits = model.limits;
   int64_t most = kSmall;
-  for (const auto& [name, constant] : model.constants) most = std::max(most, constant.size());
+  for (const auto& [name, constant] : model.constants) most += constant.size();
   limits.value = std::min(limits.value, most);
   limits.terms = std::min(limits.terms, kFoldedTerms);
   return limits;
@@ -35,13 +35,14 @@ Status fold_constants(FloatModel* model) {
   std::set<std::string> outputs;
   for (const Value& v : model->outputs) outputs.insert(v.name);
   for (Node& node : model->nodes) {
+    if (node.op == "DequantizeLinear") continue;  // its integers are the model's own
     std::vector<const Tensor*> inputs;
     bool all = true;
     int64_t most = kSmall;
     for (const std::string& name : node.inputs) {
       const Tensor* constant = name.empty() ? nullptr : model->constant(name);
       all = all && (name.empty() || constant != nullptr);
-      if (constant != nullptr) most = std::max(most, constant->size());
+      if (constant != nullptr) most += constant->size();
       inputs.push_back(constant);
     }
     if (!all) continue;

@@ -31,6 +31,9 @@ class Measure {
         return x.empty() || from_shapes_.count(x) != 0;
       });
       if (reads_shape || all) from_shapes_.insert(node.outputs.begin(), node.outputs.end());
+      // What a run decides, whatever the sizes are.
+      if (node.op == "NonMaxSuppression") found_.emplace(node.outputs[0], 0);
+      if (node.op == "NonZero") found_.emplace(node.outputs[0], 1);
     }
   }
 
@@ -60,15 +63,18 @@ class Measure {
     measured->batch = batch;
     const auto see = [&](const std::string& name, const Tensor& value) {
       measured->values[name] = {name, value.shape, value.element};
+      if (const auto found = found_.find(name); found != found_.end())
+        measured->values[name].shape[found->second] = -1;
       if (!value.is_real() && value.size() <= kMostOfShape && from_shapes_.count(name) != 0)
         measured->integers[name] = value;
     };
-    return interpreter.run(feeds, see, nullptr);
+    return interpreter.run_shapes(feeds, from_shapes_, see);
   }
 
  private:
   const FloatModel& model_;
   std::set<std::string> from_shapes_;
+  std::map<std::string, size_t> found_;  // value -> the dimension that is as long as what is found
 };
 
 bool batch_is_open(const FloatModel& model) {

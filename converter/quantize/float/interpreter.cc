@@ -35,6 +35,7 @@ struct Interpreter::Impl {
     made->gemm = machine.gemm;
     made->math = machine.math;
     made->limits = machine.limits;
+    made->constants = machine.constants;
     return made;
   }
 
@@ -75,11 +76,8 @@ Interpreter::~Interpreter() = default;
 namespace {
 
 Status no_float_form(const Node& node) {
-  return error(
-      Code::kUnsupported,
-      "%s: no float form: keep the operator outside the model, and quantise what is before and "
-      "behind it",
-      node.label().c_str());
+  return error(Code::kUnsupported, "%s: no float form: end the model in front of it (--outputs)",
+               node.label().c_str());
 }
 
 }  // namespace
@@ -106,6 +104,7 @@ Status Interpreter::create(const FloatModel& model, int threads, const char* isa
   m.inputs = model.inputs;
   m.outputs = model.outputs;
   m.constants = model.constants;
+  m.machine.constants = &m.constants;
   for (const Node& node : model.nodes) {
     Impl::PreparedNode step;
     step.node = node;
@@ -149,7 +148,8 @@ Status run_step(const Node& node, Operator run, const std::vector<const Tensor*>
                 std::vector<Tensor>* outputs, Machine* machine) {
   Call call(node, inputs, outputs, machine);
   try {
-    return run(call);
+    Status status = run(call);
+    return is_made_shape(status) ? Status() : std::move(status);
   } catch (const std::bad_alloc&) {
     return error(Code::kOutOfMemory, "%s: not enough memory", node.label().c_str());
   }
@@ -158,6 +158,17 @@ Status run_step(const Node& node, Operator run, const std::vector<const Tensor*>
 }  // namespace
 
 Status Interpreter::run(const std::map<std::string, Tensor>& feeds, const Observer& observer,
+                        std::map<std::string, Tensor>* outputs) {
+  return run(feeds, nullptr, observer, outputs);
+}
+
+Status Interpreter::run_shapes(const std::map<std::string, Tensor>& feeds,
+                               const std::set<std::string>& exact, const Observer& observer) {
+  return run(feeds, &exact, observer, nullptr);
+}
+
+Status Interpreter::run(const std::map<std::string, Tensor>& feeds,
+                        const std::set<std::string>* exact, const Observer& observer,
                         std::map<std::string, Tensor>* outputs) {
   Impl& m = *impl_;
   std::vector<const Tensor*> values(m.numbers.size(), nullptr);
@@ -184,6 +195,7 @@ Status Interpreter::run(const std::map<std::string, Tensor>& feeds, const Observ
     std::vector<Tensor> results(step.outputs.size());
     if (Impl::reuse_operand(step, &made, &inputs, &results)) alive -= results[0].size();
     m.machine.values_left = m.machine.limits.values - alive;
+    m.machine.makes_shapes = exact != nullptr && exact->count(step.node.outputs[0]) == 0;
     Status status;
     const auto run = [&] { status = run_step(step.node, step.run, inputs, &results, &m.machine); };
     if (m.pool == nullptr) {

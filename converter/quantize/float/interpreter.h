@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,10 @@ class Interpreter {
   Status run(const std::map<std::string, Tensor>& feeds, const Observer& observer,
              std::map<std::string, Tensor>* outputs);
 
+  // Runs the model for the shapes of its values, and the elements of those that `exact` names: the others may be zeros.
+  Status run_shapes(const std::map<std::string, Tensor>& feeds, const std::set<std::string>& exact,
+                    const Observer& observer);
+
   // Runs one node on given inputs (null: absent), constants among them, on the calling thread
   // alone. Several threads may call it at once.
   Status run_node(const Node& node, const std::vector<const Tensor*>& inputs,
@@ -44,6 +49,9 @@ class Interpreter {
 
  private:
   struct Impl;
+  Status run(const std::map<std::string, Tensor>& feeds, const std::set<std::string>* exact,
+             const Observer& observer, std::map<std::string, Tensor>* outputs);
+
   std::unique_ptr<Impl> impl_;
 };
 

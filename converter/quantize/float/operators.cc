@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 
 namespace qrt::quantize {
 namespace {
@@ -110,6 +111,9 @@ constexpr struct {
     {"DepthToSpace", run_depth_to_space},
     {"SpaceToDepth", run_space_to_depth},
     {"Resize", run_resize},
+
+    {"QuantizeLinear", run_quantize_linear},
+    {"DequantizeLinear", run_dequantize_linear},
 };
 
 // An element that is made takes about as long as so many terms of a product's sums.
@@ -124,10 +128,9 @@ std::string formatted(const char* format, va_list arguments) {
 }  // namespace
 
 Operator find_operator(const std::string& domain, const std::string& op) {
-  if (!domain.empty()) return nullptr;
   for (const auto& entry : kOperators)
-    if (op == entry.op) return entry.run;
-  return nullptr;
+    if (domain.empty() && op == entry.op) return entry.run;
+  return is_runtime_operator(domain, op) ? run_in_runtime : nullptr;
 }
 
 bool works_in_place(Operator run, const std::vector<const Tensor*>& inputs) {
@@ -187,7 +190,7 @@ Status Call::need_integers(size_t first, size_t last) const {
   return Status();
 }
 
-Status Call::make(size_t i, const Dims& shape, Element element, Tensor** y) {
+Status Call::make(size_t i, const Dims& shape, Element element, Tensor** y, int64_t terms) {
   for (int64_t d : shape)
     if (d < 0) return wrong("its result would have shape %s", to_string(shape).c_str());
   const int64_t most = std::min(machine.limits.value, machine.values_left);
@@ -199,7 +202,7 @@ Status Call::make(size_t i, const Dims& shape, Element element, Tensor** y) {
                : beyond(static_cast<double>(most), "elements", "its result of shape %s",
                         to_string(shape).c_str());
   const int64_t n = elements(shape);
-  QRT_TRY(need_terms(n, kTermsOfElement));
+  QRT_TRY(need_terms(n, kTermsOfElement + terms));
   machine.values_left -= n;
   Tensor& t = outputs_[i];
   // The interpreter has moved an operand here.
@@ -209,6 +212,10 @@ Status Call::make(size_t i, const Dims& shape, Element element, Tensor** y) {
   }
   t.element = element;
   t.shape = shape;
+  if (element == Element::kFloat && machine.makes_shapes && outputs_.size() == 1) {
+    t.reals.assign(static_cast<size_t>(n), 0);
+    return made_shape();
+  }
   if (element == Element::kFloat)
     t.reals = machine.buffers.take(static_cast<size_t>(n));
   else
@@ -217,8 +224,51 @@ Status Call::make(size_t i, const Dims& shape, Element element, Tensor** y) {
   return Status();
 }
 
+Status run_in_runtime(Call& call) {
+  std::vector<const Tensor*> inputs;
+  std::vector<bool> is_constant;
+  int64_t terms = 0;
+  for (size_t i = 0; i < call.input_count(); ++i) {
+    inputs.push_back(call.has(i) ? &call.in(i) : nullptr);
+    is_constant.push_back(call.has(i) && call.machine.constants->count(call.node.inputs[i]) != 0);
+    if (call.has(i)) terms += call.in(i).size();
+  }
+  QRT_TRY(call.need_terms(terms, kTermsOfElement));
+  std::vector<Tensor> made(call.output_count());
+  bool is_charged = false;
+  const auto charge = [&](double macs) {
+    is_charged = true;
+    return call.need_terms(macs);
+  };
+  Status status = call.machine.runtime.run(call.node, inputs, is_constant, charge, &made);
+  if (status.code() == Code::kUnsupported && !is_charged)
+    return call.unsupported("%s", status.message());
+  if (!status.ok()) return is_charged ? std::move(status) : std::move(status).at(call.node.label());
+  for (size_t i = 0; i < made.size(); ++i) {
+    if (call.node.outputs[i].empty()) continue;
+    Tensor* y;
+    Status is_made = call.make(i, made[i].shape, made[i].element, &y);
+    if (!is_made_shape(is_made)) QRT_TRY(std::move(is_made));
+    call.out(i) = std::move(made[i]);
+  }
+  return Status();
+}
+
+namespace {
+constexpr char kMadeShape[] = "only the shape was made";
+}  // namespace
+
+Status made_shape() { return Status(Code::kInternal, kMadeShape); }
+bool is_made_shape(const Status& status) {
+  return status.code() == Code::kInternal && strcmp(status.message(), kMadeShape) == 0;
+}
+
 Status Call::need_terms(int64_t results, int64_t each) const {
-  machine.terms_left -= static_cast<double>(results) * static_cast<double>(each);
+  return need_terms(static_cast<double>(results) * static_cast<double>(each));
+}
+
+Status Call::need_terms(double terms) const {
+  machine.terms_left -= terms;
   if (machine.terms_left >= 0) return {};
   return beyond(machine.limits.terms, "terms of sums and results", "the model up to here");
 }
@@ -238,8 +288,7 @@ Status Call::unsupported(const char* format, ...) const {
   va_end(arguments);
   return error(Code::kUnsupported,
                "%s: %s, which qrt_quantize does not run: give it smaller tensors or another form, "
-               "or keep it "
-               "outside the model",
+               "or end the model in front of it (--outputs NAME)",
                node.label().c_str(), text.c_str());
 }
 

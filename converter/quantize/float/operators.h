@@ -6,12 +6,16 @@
 
 #include <vector>
 
+#include "converter/import/onnx/file/branches.h"
 #include "converter/quantize/float/float_model.h"
 #include "converter/quantize/float/gemm.h"
+#include "converter/quantize/float/runtime_nodes.h"
 #include "kernels/float_fallback/float_fallback.h"
 #include "runtime/parallel.h"
 
 namespace qrt::quantize {
+
+using convert::from_onnx::kChoice;
 
 // Keeps the memory of values that are no longer needed, to use it again for new ones.
 class Buffers {
@@ -30,7 +34,11 @@ struct Machine {
   RunLimits limits;
   double terms_left = 0;    // the part of limits.terms that this run may still use
   int64_t values_left = 0;  // elements that limits.values allows beside the values that are alive
+  // The run is to tell shapes: results of operators with one float result are zeros.
+  bool makes_shapes = false;
+  const std::map<std::string, Tensor>* constants = nullptr;  // of the model
   Buffers buffers;
+  RuntimeNodes runtime;
 
   // Reserves `floats` floats for each chunk of parallel.chunks(), before a task runs: a task could
   // not report that memory is lacking.
@@ -60,14 +68,19 @@ class Call {
   // Check that the operands from first to last (excluded) are given, and are real or integer.
   Status need_reals(size_t first, size_t last) const;
   Status need_integers(size_t first, size_t last) const;
-  // Makes output i a tensor of this shape, its elements not set. A tensor that is there already with
+  // Makes output i a tensor of this shape, its elements not set: fails with made_shape() where these do not matter. A tensor that is there already with
   // this shape is operand 0, which the operator overwrites element by element.
-  Status make(size_t i, const Dims& shape, Element element, Tensor** y);
-  // Makes output 0 a float tensor.
-  Status make(const Dims& shape, Tensor** y) { return make(0, shape, Element::kFloat, y); }
+  Status make(size_t i, const Dims& shape, Element element, Tensor** y, int64_t terms = 0);
+  // Makes elements even where only the result's shape is asked for, since make() is called for others in between.
+  void makes_elements() { machine.makes_shapes = false; }
+  // Makes output 0 a float tensor, each element a sum of so many terms.
+  Status make(const Dims& shape, Tensor** y, int64_t terms = 0) {
+    return make(0, shape, Element::kFloat, y, terms);
+  }
   // Takes the terms of `results` sums from what the run may have; kUnsupported where that is less. make()
   // does so for the result's elements.
   Status need_terms(int64_t results, int64_t each) const;
+  Status need_terms(double terms) const;
   // Returns an error that says, printf-style, what is wrong with the node or its operands.
   Status wrong(const char* format, ...) const __attribute__((format(printf, 2, 3)));
   Status unsupported(const char* format, ...) const __attribute__((format(printf, 2, 3)));
@@ -84,6 +97,10 @@ class Call {
 };
 
 using Operator = Status (*)(Call&);
+
+// Returns the status by which an operator ends early, as only the shape of its result was asked for.
+Status made_shape();
+bool is_made_shape(const Status& status);
 
 // Returns the operator, or null. domain: "" for ONNX's own.
 Operator find_operator(const std::string& domain, const std::string& op);
@@ -140,6 +157,11 @@ Status run_tile(Call& call);
 Status run_depth_to_space(Call& call);
 Status run_space_to_depth(Call& call);
 Status run_resize(Call& call);
+
+Status run_quantize_linear(Call& call);
+Status run_dequantize_linear(Call& call);
+
+Status run_in_runtime(Call& call);  // what has no form here, and the converter knows
 
 }  // namespace qrt::quantize
 

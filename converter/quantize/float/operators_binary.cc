@@ -225,6 +225,9 @@ Status run_where(Call& call) {
   const Tensor &condition = call.in(0), &a = call.in(1), &b = call.in(2);
   if (a.element != b.element)
     return call.wrong("operands are %s and %s", element_name(a.element), element_name(b.element));
+  if (call.node.has(kChoice) && a.shape != b.shape)
+    return call.unsupported("the branches of the If before it give shapes %s and %s",
+                            to_string(a.shape).c_str(), to_string(b.shape).c_str());
   Dims shape;
   QRT_TRY(result_shape(call, {&condition.shape, &a.shape, &b.shape}, &shape));
   Tensor* y;

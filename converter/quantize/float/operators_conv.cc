@@ -48,8 +48,7 @@ Status read_conv(Call& call, Conv* conv) {
     return call.beyond(static_cast<double>(call.machine.limits.value), "elements",
                        "an input of shape %s with its border", to_string(x).c_str());
   Tensor* y;
-  QRT_TRY(call.make(shape, &y));
-  QRT_TRY(call.need_terms(y->size(), call.in(1).size() / w[0]));
+  QRT_TRY(call.make(shape, &y, call.in(1).size() / w[0]));
   conv->x = call.in(0).reals.data();
   conv->w = call.in(1).reals.data();
   conv->bias = call.has(2) ? call.in(2).reals.data() : nullptr;

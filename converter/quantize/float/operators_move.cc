@@ -272,6 +272,7 @@ Status run_pad(Call& call) {
   }
   if (pads.size() != 2 * axes.size())
     return call.wrong("%zu pads for %zu dimensions", pads.size(), axes.size());
+  call.makes_elements();
   Tensor now;
   const Tensor* from = &x;
   // One dimension after the other.

@@ -43,12 +43,11 @@ Status run_pool(Call& call) {
   Dims shape = {x[0], x[1]};
   shape.insert(shape.end(), window.output.begin(), window.output.end());
   Tensor* y;
-  QRT_TRY(call.make(shape, &y));
+  QRT_TRY(call.make(shape, &y, static_cast<int64_t>(window.taps())));
   const int64_t planes = x[0] * x[1], plane = elements(window.padded());
   if (planes > call.machine.limits.value / plane)
     return call.beyond(static_cast<double>(call.machine.limits.value), "elements",
                        "an input of shape %s with its border", to_string(x).c_str());
-  QRT_TRY(call.need_terms(y->size(), static_cast<int64_t>(window.taps())));
   const bool greatest = call.node.op == "MaxPool";
   const float fill = greatest ? -std::numeric_limits<float>::infinity() : 0.0f;
   Machine& machine = call.machine;

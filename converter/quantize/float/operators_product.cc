@@ -64,8 +64,7 @@ Status run_matmul(Call& call) {
   if (!row) shape.push_back(m);
   if (!column) shape.push_back(n);
   Tensor* y;
-  QRT_TRY(call.make(shape, &y));
-  QRT_TRY(call.need_terms(y->size(), k));
+  QRT_TRY(call.make(shape, &y, k));
   std::fill(y->reals.begin(), y->reals.end(), 0.0f);
   const auto size = [](int64_t v) { return static_cast<size_t>(v); };
   Product product = {call.in(0).reals.data(),
@@ -107,8 +106,7 @@ Status run_gemm(Call& call) {
     return call.wrong("shapes %s and %s", to_string(a).c_str(), to_string(b).c_str());
   const int64_t m = a[a_turned ? 1 : 0], k = a[a_turned ? 0 : 1], n = b[b_turned ? 0 : 1];
   Tensor* y;
-  QRT_TRY(call.make({m, n}, &y));
-  QRT_TRY(call.need_terms(y->size(), k));
+  QRT_TRY(call.make({m, n}, &y, k));
   Tensor addend;
   if (call.has(2)) {
     Dims shape;

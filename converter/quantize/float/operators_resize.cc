@@ -162,6 +162,7 @@ Status run_resize(Call& call) {
     return call.unsupported("crops, antialias, and sizes that keep a ratio");
   std::vector<Axis> axes;
   QRT_TRY(read_axes(call, &axes));
+  call.makes_elements();
   Dims shape = call.in(0).shape;
   Machine& machine = call.machine;
   Tensor now;

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // From an ONNX file to a FloatModel.
+#include <algorithm>
 #include <cstring>
-#include <map>
+#include <unordered_set>
 
 #include "converter/import/onnx/file/constant.h"
 #include "converter/import/onnx/file/model.h"
+#include "converter/import/onnx/folding/conditions.h"
+#include "converter/import/onnx/open_dimensions.h"
 #include "converter/quantize/float/float_model.h"
 #include "converter/quantize/float/graph.h"
 #include "converter/quantize/float/names.h"
 #include "converter/quantize/float/normalize_opset.h"
 #include "converter/quantize/float/operators.h"
+#include "converter/quantize/float/refusals.h"
 #include "onnx/onnx_pb.h"
 
 namespace qrt::quantize {
@@ -21,8 +25,11 @@ using convert::from_onnx::ExternalFiles;
 using convert::from_onnx::Model;
 namespace file = convert::from_onnx;
 
-// Names of a message; the rest is counted.
-constexpr size_t kNamed = 8;
+// Operators that the converter runs (runtime_nodes.h) as they are since this version.
+constexpr struct {
+  const char* op;
+  int64_t opset;
+} kYoungForms[] = {{"GridSample", 20}, {"DFT", 20}, {"Hardmax", 13}};
 
 bool element_of(int type, Element* element) {
   switch (type) {
@@ -35,6 +42,8 @@ bool element_of(int type, Element* element) {
     case file::kBool: *element = Element::kBool; return true;
     case file::kUint8: *element = Element::kUint8; return true;
     case file::kInt8: *element = Element::kInt8; return true;
+    case file::kUint16: *element = Element::kUint16; return true;
+    case file::kInt16: *element = Element::kInt16; return true;
     default: return false;
   }
 }
@@ -45,8 +54,9 @@ class Reader {
       : source_(source), files_(source.path()), model_(model) {}
 
   Status run() {
-    QRT_TRY(check_operators());
+    check_operators();
     QRT_TRY(read_edges());
+    if (!refusals_.empty()) return refusals_.status();
     for (const auto& [name, proto] : source_.initializers())
       if (source_.uses(name) > 0) {
         Tensor t;
@@ -70,39 +80,35 @@ class Reader {
   }
 
  private:
-  // Refuses all operators that cannot be run, before anything is read.
-  Status check_operators() const {
-    std::map<std::string, std::string> unknown;  // operator: its first node
+  // Notes all operators that cannot be run, before anything is read.
+  void check_operators() {
+    std::unordered_set<std::string> made;
+    for (const onnx::NodeProto& node : source_.graph().node())
+      made.insert(node.output().begin(), node.output().end());
     for (int i = 0; i < source_.graph().node_size(); ++i) {
       const onnx::NodeProto& node = source_.graph().node(i);
-      const std::string label = file::node_label(node, i);
-      if (file::is_quantized_op(node.op_type()))
-        return error(
-            Code::kUnsupported,
-            "the model is quantised already: node '%s' is %s. qrt_convert takes such models",
-            label.c_str(), file::op_label(node).c_str());
-      for (const auto& attribute : node.attribute())
-        if (attribute.has_g() || attribute.graphs_size() > 0)
-          return error(
-              Code::kUnsupported,
-              "node '%s' (%s) has a subgraph: what runs depends on the data, so that ranges "
-              "cannot be fixed. Export the model without control flow",
-              label.c_str(), file::op_label(node).c_str());
-      if (!is_known(node)) unknown.emplace(file::op_label(node), label);
+      std::vector<std::string> before;
+      for (const std::string& x : node.input())
+        if (made.count(x) != 0) before.push_back(x);
+      const std::string why = why_not_taken(node, i);
+      if (!why.empty())
+        refusals_.add(file::op_label(node), file::node_label(node, i), why,
+                      remedy_to_end_before(before));
     }
-    if (unknown.empty()) return Status();
-    std::string names;
-    size_t count = 0;
-    for (const auto& [op, node] : unknown) {
-      if (count++ == kNamed) break;
-      names += (names.empty() ? "" : ", ") + op + " (node '" + node + "')";
-    }
-    if (unknown.size() > kNamed)
-      names += " and " + std::to_string(unknown.size() - kNamed) + " more";
-    return error(Code::kUnsupported,
-                 "operators without a float form here: %s. Keep them outside the model: export "
-                 "what is before and behind them",
-                 names.c_str());
+  }
+
+  std::string why_not_taken(const onnx::NodeProto& node, int index) const {
+    if (node.op_type() == "If")
+      return "it has a subgraph, and its condition is computed in the run";
+    if (node.op_type() == "Loop" || node.op_type() == "Scan")
+      return "it has a subgraph that runs as often as a run decides";
+    if (!is_known(node)) return "qrt has no form of this operator";
+    for (const auto& young : kYoungForms)
+      if (node.op_type() == young.op && domain_of(node).empty() &&
+          source_.opset(index) < young.opset)
+        return "its form of opset " + std::to_string(source_.opset(index)) +
+               " is another than that of opset " + std::to_string(young.opset);
+    return "";
   }
 
   static std::string domain_of(const onnx::NodeProto& node) {
@@ -132,14 +138,16 @@ class Reader {
     return Status();
   }
 
-  static Status read_value(const onnx::ValueInfoProto& info, const char* what, Value* value) {
+  Status read_value(const onnx::ValueInfoProto& info, const char* what, Value* value) {
     value->name = info.name();
     const auto& type = info.type().tensor_type();
     // Files may leave out what an output is: a run tells.
     const bool is_left_out = type.elem_type() == file::kUndefined && strcmp(what, "output") == 0;
     if (!is_left_out && !element_of(type.elem_type(), &value->element))
-      return error(Code::kUnsupported, "%s '%s' is of %s, expected a float type or an integer",
-                   what, info.name().c_str(), file::element_type_name(type.elem_type()));
+      refusals_.add(what, info.name(),
+                    std::string("it is of ") + file::element_type_name(type.elem_type()) +
+                        ", expected a float type or an integer",
+                    "export the model with another type there");
     for (const auto& dim : type.shape().dim()) {
       const bool known = dim.has_dim_value() && dim.dim_value() >= 0;
       value->shape.push_back(known ? dim.dim_value() : -1);
@@ -215,6 +223,10 @@ class Reader {
         a->kind = Kind::kReals;
         a->reals.assign(proto.floats().begin(), proto.floats().end());
         return Status();
+      case onnx::AttributeProto::STRINGS:
+        a->kind = Kind::kTexts;
+        a->texts.assign(proto.strings().begin(), proto.strings().end());
+        return Status();
       case onnx::AttributeProto::TENSOR: {
         a->kind = Kind::kTensor;
         Tensor t;
@@ -239,7 +251,8 @@ class Reader {
         case Kind::kReals: t = real_tensor({static_cast<int64_t>(a.reals.size())}, a.reals); break;
         case Kind::kInteger: t.integers = {a.integer}; break;
         case Kind::kIntegers: t = integer_tensor(a.integers); break;
-        case Kind::kText: continue;
+        case Kind::kText:
+        case Kind::kTexts: continue;
       }
       model_->constants[node.outputs[0]] = std::move(t);
       return Status();
@@ -258,13 +271,27 @@ class Reader {
   const Model& source_;
   ExternalFiles files_;
   FloatModel* const model_;
+  Refusals refusals_;
 };
+
+// Puts the branches of constant conditions, and the steps of loops of known numbers, in their places.
+Status settle_subgraphs(Model* source) {
+  const auto& nodes = source->graph().node();
+  const bool has_loops = std::any_of(nodes.begin(), nodes.end(), [](const onnx::NodeProto& n) {
+    return n.op_type() == "Loop" || n.op_type() == "Scan";
+  });
+  // The steps of a loop may follow from an open dimension.
+  if (has_loops && !file::find_open_dimensions(source->graph()).empty()) return Status();
+  return file::settle_branches(true, {}, source);
+}
 
 }  // namespace
 
-Status read_float_model(const std::string& path, FloatModel* model) {
+Status read_float_model(const std::string& path, FloatModel* model,
+                        const convert::SourceEdges& edges) {
   Model source;
-  QRT_TRY(Model::load(path, &source));
+  QRT_TRY(Model::load(path, &source, edges));
+  QRT_TRY(settle_subgraphs(&source));
   *model = FloatModel();
   return Reader(source, model).run();
 }

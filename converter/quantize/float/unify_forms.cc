@@ -183,6 +183,34 @@ void unify_limit(size_t at, FloatModel* model, GraphEditor* editor) {
   }
 }
 
+// Clip with limits that are computed, as Max and Min of two values.
+void unify_computed_limits(size_t at, FloatModel* model, GraphEditor* editor) {
+  const Node clip = model->nodes[at];
+  const auto is_computed = [&](size_t i) {
+    return clip.has_input(i) && constant(*model, clip, i) == nullptr;
+  };
+  const Value* y = editor->value(clip.outputs[0]);
+  if (!y || !(is_computed(1) || is_computed(2))) return;
+  const bool has_low = clip.has_input(1), has_high = clip.has_input(2);
+  Node first = clip;
+  first.op = has_low ? "Max" : "Min";
+  first.inputs = {clip.inputs[0], clip.inputs[has_low ? 1 : 2]};
+  if (!has_low || !has_high) {
+    editor->replace(at, std::move(first));
+    return;
+  }
+  Value between = *y;
+  between.name = editor->fresh_name(clip.outputs[0] + "/low");
+  model->values[between.name] = between;
+  Node second = clip;
+  first.name += "/low";
+  first.outputs = {between.name};
+  second.op = "Min";
+  second.inputs = {between.name, clip.inputs[2]};
+  editor->insert_behind(at, std::move(second));  // first, lest a constant limit is without a reader
+  editor->replace(at, std::move(first));
+}
+
 // Rows of all dimensions from the axis on are those of the last one where it is that.
 void unify_softmax(Node* node, const GraphEditor& editor) {
   const Value* x = editor.value(node->inputs[0]);
@@ -204,6 +232,7 @@ void unify_forms(FloatModel* model) {
     if (!node->domain.empty() || node->inputs.empty()) continue;
     if (node->op == "Gemm") unify_gemm(i, model, &editor);
     if (node->op == "Resize") unify_resize(i, model, &editor);
+    if (node->op == "Clip") unify_computed_limits(i, model, &editor);
     if (node->op == "Clip" || node->op == "Max") unify_limit(i, model, &editor);
     if (node->op == "Softmax" || node->op == "LogSoftmax") unify_softmax(node, editor);
     if (node->op == "ReduceMean") unify_mean(i, model, &editor);

@@ -3,6 +3,7 @@
 #ifndef QRT_CONVERTER_QUANTIZE_REPORT_FINDINGS_H_
 #define QRT_CONVERTER_QUANTIZE_REPORT_FINDINGS_H_
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,6 +50,29 @@ struct RungFinding {
   std::string why = {};              // it is kept, or not
 };
 
+// The model as a graph: inputs, nodes in the order of execution, outputs.
+struct GraphFinding {
+  struct Node {
+    std::string kind;  // "input", "operator", "output"
+    std::string name, op;
+    // The part of all tensors' own rounding errors that what the node makes has; below 0: that is not rounded.
+    double share = -1;
+  };
+  std::vector<Node> nodes;
+  std::vector<std::pair<size_t, size_t>> edges;  // from a node to one behind it
+};
+
+// A picture that both models got, and what they made of it.
+struct PictureFinding {
+  struct Image {
+    int64_t width = 0, height = 0;
+    std::vector<uint8_t> rgb;
+  };
+  Image input, real, got;  // real and got: empty where the first output is no picture
+  double sqnr = 0;         // dB of the first output
+  int64_t real_class = -1, got_class = -1;  // below 0: the first output is no row of classes
+};
+
 // The integer model with 16 bits for its worst tensors.
 struct Int16Finding {
   std::vector<std::string> tensors;  // tensors that have 16 bits; none: the model is as it was
@@ -60,6 +84,14 @@ struct Int16Finding {
 struct Remedies {
   bool has_ladder = false;   // the ladder was tried
   bool has_16_bits = false;  // the scheme has 16 bits
+  bool has_classes = false;  // the first output is a row of classes
+};
+
+// The user's own measure of both models.
+struct MetricFinding {
+  std::string program;       // "": there is none
+  double real = 0, got = 0;  // of the float and the integer model
+  double max_loss = -1;      // below 0: not asked for
 };
 
 struct Findings {
@@ -70,6 +102,7 @@ struct Findings {
   size_t calibration_samples = 0, held_out_samples = 0;
   size_t judged_samples = 0;  // number of samples by which the steps were judged
   double min_sqnr = 0;        // dB that were asked for; 0: none
+  MetricFinding metric;
   size_t integer_nodes = 0, float_nodes = 0;
   convert::Report nodes;
   struct Set {
@@ -80,6 +113,8 @@ struct Findings {
   std::vector<TensorFinding> tensors;  // worst first
   std::vector<RungFinding> rungs;
   std::vector<Int16Finding> with_int16;
+  GraphFinding graph;
+  std::vector<PictureFinding> pictures;  // of samples that were held out
 };
 
 }  // namespace qrt::quantize

@@ -75,12 +75,55 @@ ordered_json verdict(const Findings& f) {
                     likeness(set.all, is_held_out ? "held-out" : "calibration"));
 }
 
+std::string base64(const std::vector<uint8_t>& bytes) {
+  constexpr char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    uint32_t three = 0;
+    for (size_t k = 0; k < 3; ++k) three = three << 8 | (i + k < bytes.size() ? bytes[i + k] : 0u);
+    for (size_t k = 0; k < 4; ++k)
+      text += i + k <= bytes.size() ? letters[three >> (18 - 6 * k) & 63] : '=';
+  }
+  return text;
+}
+
+ordered_json image_json(const PictureFinding::Image& image) {
+  if (image.rgb.empty()) return nullptr;
+  return {{"width", image.width}, {"height", image.height}, {"rgb", base64(image.rgb)}};
+}
+
+ordered_json pictures_json(const std::vector<PictureFinding>& pictures) {
+  auto all = ordered_json::array();
+  for (const PictureFinding& p : pictures) {
+    ordered_json one = {{"input", image_json(p.input)},
+                        {"float", image_json(p.real)},
+                        {"integers", image_json(p.got)},
+                        {"sqnr_db", std::isfinite(p.sqnr) ? ordered_json(p.sqnr) : nullptr}};
+    if (p.real_class >= 0) one["classes"] = {p.real_class, p.got_class};
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+ordered_json graph_json(const GraphFinding& graph) {
+  ordered_json json = {{"nodes", ordered_json::array()}, {"edges", graph.edges}};
+  for (const GraphFinding::Node& node : graph.nodes)
+    json["nodes"].push_back(
+        {{"kind", node.kind},
+         {"name", node.name},
+         {"op", node.op},
+         {"share", node.share < 0 ? ordered_json() : ordered_json(node.share)}});
+  return json;
+}
+
 }  // namespace
 
 std::string html_report(const Findings& f) {
   ordered_json page = findings_json(f);
   page["verdict"] = verdict(f);
   page["nominal_core"] = std::string(kNominalCore);
+  page["graph"] = graph_json(f.graph);
+  page["pictures"] = pictures_json(f.pictures);
   for (size_t i = 0; i < f.tensors.size(); ++i)
     page["tensors"][i]["histogram"] = histogram_json(f.tensors[i]);
   return tool::kReportPageStart + tool::script_data(std::move(page)) + tool::kReportPageEnd;

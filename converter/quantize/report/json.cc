@@ -70,6 +70,11 @@ Json findings_json(const Findings& f) {
             {"integer_nodes", f.integer_nodes},
             {"float_nodes", f.float_nodes},
             {"agreement", {{"calibration", json(f.calibration)}, {"held_out", json(f.held_out)}}}};
+  if (!f.metric.program.empty())
+    j["metric"] = {{"program", f.metric.program},
+                   {"float", f.metric.real},
+                   {"integers", f.metric.got},
+                   {"max_loss", f.metric.max_loss < 0 ? Json() : Json(f.metric.max_loss)}};
   j["ladder"] = Json::array();
   for (const RungFinding& r : f.rungs) {
     auto outputs = Json::array();

@@ -75,7 +75,9 @@ int codes_used(const Histogram& h, const Coding& c) {
 
 // Names nothing that this run has tried already, or that the scheme has not.
 std::string remedy(const TensorFinding& t, double median_channel, const Remedies& remedies) {
-  const std::string wider = remedies.has_16_bits ? "16 bits (--max-drop)" : "scheme ort-u8";
+  const std::string wider = !remedies.has_16_bits  ? "scheme ort-u8"
+                            : remedies.has_classes ? "16 bits (--max-drop)"
+                                                   : "16 bits (--min-sqnr)";
   if (t.worst_channel >= 0 && t.worst_channel_noise > kWorstChannelFactor * median_channel)
     return remedies.has_ladder ? wider : "equalise (--ladder fast)";
   if (t.alone > kMuchNoise) return t.is_promoted ? "more samples" : wider;

@@ -95,6 +95,9 @@ std::string text_report(const Findings& f) {
     text += "with ONNX's arithmetic, not ESP-DL's, which has no form of " + f.why_onnx + "\n";
   add_set("calibration", f.calibration, &text);
   add_set("held out", f.held_out, &text);
+  if (!f.metric.program.empty())
+    text += format("metric         %9g   (float %g), by %s\n", f.metric.got, f.metric.real,
+                   f.metric.program.c_str());
   for (const RungFinding& r : f.rungs)
     text += format("  %-16s %s -> %s, %s: %s\n", r.name.c_str(), decibels(1 / r.before).c_str(),
                    decibels(1 / r.after).c_str(), r.is_kept ? "kept" : "not kept", r.why.c_str());
@@ -135,6 +138,11 @@ std::string why_not_to_ship(const Findings& f) {
     return format(
         "the integer model's outputs are %s from the float model's, and --min-sqnr asks for %g dB",
         decibels(least).c_str(), f.min_sqnr);
+  const MetricFinding& m = f.metric;
+  if (m.max_loss >= 0 && m.real - m.got > m.max_loss)
+    return format(
+        "the integer model has %g by %s, the float model %g, and --max-loss allows %g less", m.got,
+        m.program.c_str(), m.real, m.max_loss);
   if (least < (c.is_classes() ? kLeastRatio : kLeastRatioOfReals))
     return format("the integer model's outputs are %s from the float model's, expected %s (try %s)",
                   decibels(least).c_str(),

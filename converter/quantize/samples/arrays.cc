@@ -31,6 +31,8 @@ bool fits(DType array, Element input) {
     case Element::kBool: return array == DType::kBool || array == DType::kUInt8;
     case Element::kUint8: return array == DType::kUInt8;
     case Element::kInt8: return array == DType::kInt8;
+    case Element::kUint16: return array == DType::kUInt16;
+    case Element::kInt16: return array == DType::kInt16;
   }
   return false;
 }
@@ -64,16 +66,19 @@ class InputArrays {
                          "with --mean and --std)"
                        : "");
     const auto rank = static_cast<int>(input_.shape.size());
-    // The dimensions of one sample without its batch.
-    const int skip = shape.rank() == rank ? 1 : shape.rank() == rank - 1 ? 0 : -1;
-    bool matches = rank > 0 && skip >= 0;
-    Dims sample = {batch()};
+    // Dimensions in front of one sample's own: none; the number of samples; that, and the batch that each sample carries.
+    const int own = std::max(rank - 1, 0), skip = shape.rank() - own;
+    bool matches = skip >= 0 && skip <= (rank > 0 ? 2 : 1);
+    if (matches && skip == 2) matches = shape[1] == batch();
+    Dims sample;
+    if (rank > 0) sample.push_back(batch());
     for (int d = 1; matches && d < rank; ++d) {
       const int64_t n = shape[d - 1 + skip], wanted = input_.shape[static_cast<size_t>(d)];
       matches = n > 0 && (wanted < 0 || wanted == n);
       sample.push_back(n);
     }
-    const int64_t images = skip == 1 && matches ? shape[0] : 1;
+    int64_t images = skip > 0 && matches ? shape[0] : 1;
+    if (skip == 2) images *= batch();
     if (!matches || images % batch() != 0 || images == 0)
       return error(Code::kInvalidModel,
                    "%s: has shape %s, the input '%s' is %s: expected samples of that shape, any "
@@ -108,6 +113,8 @@ class InputArrays {
       case DType::kInt64: append<int64_t>(bytes, t); break;
       case DType::kInt32: append<int32_t>(bytes, t); break;
       case DType::kInt8: append<int8_t>(bytes, t); break;
+      case DType::kInt16: append<int16_t>(bytes, t); break;
+      case DType::kUInt16: append<uint16_t>(bytes, t); break;
       default: append<uint8_t>(bytes, t); break;
     }
     return {};

@@ -129,6 +129,18 @@ bool split_name(const std::string& source, const FloatModel& model, ArrayFile* f
   return false;
 }
 
+// Says of "NAME=FILE" where there is no such file that there is no such input.
+Status check_name(const std::string& source, const FloatModel& model) {
+  const size_t equals = source.find('=');
+  struct stat info;
+  if (equals == std::string::npos || stat(source.c_str(), &info) == 0) return {};
+  std::string names;
+  for (const Value& input : model.inputs) names += (names.empty() ? "" : ", ") + input.name;
+  return error(Code::kInvalidArgument,
+               "--calibration %s: the model has no input '%s': its inputs are %s", source.c_str(),
+               source.substr(0, equals).c_str(), names.c_str());
+}
+
 }  // namespace
 
 Status Samples::read_shapes(size_t i, Shapes* shapes) {
@@ -170,6 +182,7 @@ Status open_samples(const std::vector<std::string>& sources, const tool::Picture
       arrays.push_back(named);
       continue;
     }
+    QRT_TRY(check_name(source, model));
     if (is_folder(source)) {
       files.clear();
       QRT_TRY(list_folder(source, &files));

@@ -30,6 +30,7 @@ class Placer {
   Placement run() {
     propagate_float();
     find_layers();
+    find_kept();
     for (const Value& v : model_.inputs)
       if (v.element == Element::kFloat && is_read_coded(v.name)) code(v.name);
     for (size_t i = 0; i < model_.nodes.size(); ++i) visit(i);
@@ -130,6 +131,36 @@ class Placer {
            (!bias->shape.empty() && bias->size() == columns && bias->shape.back() == columns);
   }
 
+  // Codes what the model dequantises itself, where that has one scale.
+  void find_kept() {
+    for (size_t i = 0; i < roles_.size(); ++i) {
+      Coding coding;
+      if (roles_[i] != Role::kCodes || !read_coding(node(i), &coding)) continue;
+      placement_.kept[node(i).outputs[0]] = coding;
+      code_as_it_is(node(i).outputs[0]);
+    }
+  }
+  bool read_coding(const Node& n, Coding* coding) const {
+    const Tensor* scale = n.has_input(1) ? model_.constant(n.inputs[1]) : nullptr;
+    const Tensor* zero_point = n.has_input(2) ? model_.constant(n.inputs[2]) : nullptr;
+    if (scale == nullptr || scale->size() != 1 || !(scale->reals[0] > 0) ||
+        model_.constant(n.inputs[0]) != nullptr || (n.has_input(2) && zero_point == nullptr))
+      return false;
+    const Element element = element_of(n.inputs[0]);
+    coding->scale = scale->reals[0];
+    coding->zero_point = zero_point == nullptr ? 0 : static_cast<int32_t>(zero_point->integers[0]);
+    coding->bits = element == Element::kUint8 || element == Element::kInt8 ? 8 : 16;
+    coding->is_signed = element == Element::kInt8 || element == Element::kInt16;
+    return coding->bits == 8 || element == Element::kInt16 || element == Element::kUint16;
+  }
+  // Returns whether the model quantises a value itself: whatever reads it reads its codes.
+  bool is_quantised_behind(const std::string& name) const {
+    const auto& r = readers(name);
+    return !r.empty() && outputs_.count(name) == 0 &&
+           std::all_of(r.begin(), r.end(),
+                       [&](size_t i) { return node(i).op == "QuantizeLinear"; });
+  }
+
   void find_layers() {
     for (size_t i = 0; i < roles_.size(); ++i) {
       const Node& n = node(i);
@@ -180,7 +211,7 @@ class Placer {
   bool needs_integers(size_t i) const {
     if (is_float(i)) return false;
     const Role r = roles_[i];
-    return !(is_elementwise(i) || r == Role::kIndices);
+    return !(is_elementwise(i) || r == Role::kIndices || r == Role::kCodes);
   }
   bool is_read_coded(const std::string& name) const {
     const auto& r = readers(name);
@@ -189,7 +220,10 @@ class Placer {
   }
   // Returns the coded values of which a value's elements are functions.
   std::set<std::string> bases(const std::string& name) const {
-    if (placement_.is_coded(name)) return {name};
+    const auto writer = writer_.find(name);
+    if (placement_.is_coded(name) ||
+        (writer != writer_.end() && roles_[writer->second] == Role::kCodes))
+      return {name};
     const auto found = bases_.find(name);
     return found == bases_.end() ? std::set<std::string>() : found->second;
   }
@@ -204,12 +238,17 @@ class Placer {
     return all;
   }
 
-  void code(const std::string& name) { placement_.coded[name] = name; }
+  void code_as_it_is(const std::string& name) { placement_.coded[name] = name; }
+  void code(const std::string& name) {
+    const auto writer = writer_.find(name);
+    const bool is_codes = writer != writer_.end() && roles_[writer->second] == Role::kCodes;
+    if (!is_codes && !is_quantised_behind(name)) code_as_it_is(name);
+  }
 
   void visit(size_t i) {
     const Node& n = node(i);
     const Role role = roles_[i];
-    if (role == Role::kIndices) return;
+    if (role == Role::kIndices || role == Role::kCodes) return;
     if (is_float(i)) {
       for (const std::string& y : n.outputs)
         if (is_value(y) && is_read_coded(y) && reads_integers(y)) code(y);
@@ -292,11 +331,12 @@ class Placer {
     const auto v = model_.values.find(name);
     return v == model_.values.end() ? INT64_MAX : v->second.sample_elements();
   }
+  bool is_kept(const std::string& root) const { return placement_.kept.count(root) != 0; }
   void join(const std::string& a, const std::string& b) {
     if (!placement_.is_coded(a) || !placement_.is_coded(b)) return;
     const std::string x = placement_.root(a), y = placement_.root(b);
-    if (x == y) return;
-    const bool keep_x = size_of(x) >= size_of(y);
+    if (x == y || (is_kept(x) && is_kept(y))) return;
+    const bool keep_x = is_kept(x) || (!is_kept(y) && size_of(x) >= size_of(y));
     placement_.coded[keep_x ? y : x] = keep_x ? x : y;
   }
   void share_codings() {
@@ -307,7 +347,7 @@ class Placer {
         for (const std::string& y : n.outputs) join(n.inputs[0], y);
       if (roles_[i] == Role::kConcat)
         for (const std::string& x : n.inputs)
-          if (sole_reader(x)) join(n.outputs[0], x);
+          if (sole_reader(x) && !is_kept(x)) join(n.outputs[0], x);
     }
     placement_.settle_roots();
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "converter/quantize/float/float_model.h"
+#include "converter/quantize/schemes/scheme.h"
 
 namespace qrt::quantize {
 
@@ -33,6 +34,8 @@ struct Placement {
   // Quantised values, each mapped to the value whose coding it shares: itself, or, among values
   // that differ by data movement only, the one that contains all elements of the others.
   std::map<std::string, std::string> coded;
+  // Coded values that the model itself dequantises: their codings are its own, and nothing is written for them.
+  std::map<std::string, Coding> kept;
   std::set<std::string> constants;  // constants that are quantised, too, since they are operands
                                     // that no table can hold
   std::vector<Layer> layers;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/quantize/schemes/qdq_writer.h"
 
-#include <cstring>
 #include <set>
 
+#include "converter/import/onnx/file/branches.h"
 #include "converter/quantize/float/names.h"
+#include "converter/quantize/float/onnx_parts.h"
 #include "google/protobuf/arena.h"
 #include "onnx/onnx_pb.h"
 
@@ -12,16 +13,6 @@ namespace qrt::quantize {
 namespace {
 
 constexpr int64_t kIrVersion = 10;  // the oldest that has opset 21
-
-template <class T>
-std::string raw(const std::vector<T>& values) {
-  return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
-}
-
-template <class T, class From>
-std::string raw_as(const std::vector<From>& values) {
-  return raw(std::vector<T>(values.begin(), values.end()));
-}
 
 int onnx_type(const Coding& c) {
   if (c.bits == 8) return c.is_signed ? onnx::TensorProto::INT8 : onnx::TensorProto::UINT8;
@@ -32,57 +23,6 @@ std::string raw_zero_point(const Coding& c) {
   const std::vector<int32_t> z = {c.zero_point};
   if (c.bits == 8) return c.is_signed ? raw_as<int8_t>(z) : raw_as<uint8_t>(z);
   return c.is_signed ? raw_as<int16_t>(z) : raw_as<uint16_t>(z);
-}
-
-void set_tensor(const std::string& name, int type, const Dims& shape, std::string data,
-                onnx::TensorProto* t) {
-  t->set_name(name);
-  t->set_data_type(type);
-  for (const int64_t d : shape) t->add_dims(d);
-  t->set_raw_data(std::move(data));
-}
-
-void set_tensor(const std::string& name, const Tensor& tensor, onnx::TensorProto* t) {
-  std::string data;
-  switch (tensor.element) {
-    case Element::kFloat: data = raw(tensor.reals); break;
-    case Element::kInt64: data = raw(tensor.integers); break;
-    case Element::kInt32: data = raw_as<int32_t>(tensor.integers); break;
-    case Element::kBool:
-    case Element::kUint8: data = raw_as<uint8_t>(tensor.integers); break;
-    case Element::kInt8: data = raw_as<int8_t>(tensor.integers); break;
-  }
-  set_tensor(name, onnx_element(tensor.element), tensor.shape, std::move(data), t);
-}
-
-void set_attribute(const std::string& name, const Attribute& from, onnx::AttributeProto* to) {
-  to->set_name(name);
-  switch (from.kind) {
-    case Attribute::Kind::kInteger:
-      to->set_type(onnx::AttributeProto::INT);
-      to->set_i(from.integer);
-      break;
-    case Attribute::Kind::kReal:
-      to->set_type(onnx::AttributeProto::FLOAT);
-      to->set_f(from.real);
-      break;
-    case Attribute::Kind::kText:
-      to->set_type(onnx::AttributeProto::STRING);
-      to->set_s(from.text);
-      break;
-    case Attribute::Kind::kIntegers:
-      to->set_type(onnx::AttributeProto::INTS);
-      for (const int64_t v : from.integers) to->add_ints(v);
-      break;
-    case Attribute::Kind::kReals:
-      to->set_type(onnx::AttributeProto::FLOATS);
-      for (const float v : from.reals) to->add_floats(v);
-      break;
-    case Attribute::Kind::kTensor:
-      to->set_type(onnx::AttributeProto::TENSOR);
-      set_tensor("", *from.tensor, to->mutable_t());
-      break;
-  }
 }
 
 class Writer {
@@ -275,7 +215,8 @@ class Writer {
         used_constants_.insert(name);
         inputs.push_back(name);
       } else {
-        const auto read = read_as_.find(name);
+        // What the model quantises itself is not rounded before.
+        const auto read = n.op == "QuantizeLinear" ? read_as_.end() : read_as_.find(name);
         inputs.push_back(read == read_as_.end() ? name : read->second);
       }
     }
@@ -291,13 +232,15 @@ class Writer {
     to.set_domain(n.domain);
     for (const std::string& input : inputs) to.add_input(input);
     for (const auto& [name, attribute] : n.attributes)
-      set_attribute(name, attribute, to.add_attribute());
+      // A choice of whole tensors is a Where of these.
+      if (name != convert::from_onnx::kChoice) set_attribute(name, attribute, to.add_attribute());
     std::vector<std::pair<std::string, std::string>> pairs;
     for (const std::string& y : n.outputs) {
-      const bool renamed = placement_.is_coded(y) && outputs_.count(y) != 0;
+      const bool is_written = placement_.is_coded(y) && placement_.kept.count(y) == 0;
+      const bool renamed = is_written && outputs_.count(y) != 0;
       const std::string written = renamed ? fresh(y + "_float") : y;
       to.add_output(written);
-      if (placement_.is_coded(y)) pairs.emplace_back(y, written);
+      if (is_written) pairs.emplace_back(y, written);
     }
     *graph_.add_node() = to;
     for (const auto& [name, written] : pairs) add_pair(name, written);

@@ -57,6 +57,7 @@ Role Roles::of(const Node& node) const {
   if (result != model_.values.end() && result->second.element != Element::kFloat)
     return Role::kIndices;
   const std::string& op = node.op;
+  if (op == "DequantizeLinear") return Role::kCodes;
   if (!node.domain.empty()) return is_one_of(op, kFunctions) ? Role::kFunction : Role::kFloat;
   if (is_one_of(op, kLayers)) {
     if (!is_constant(model_, node, 1))

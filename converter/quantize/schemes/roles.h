@@ -23,6 +23,7 @@ enum class Role {
   kSoftmax,
   kFloat,    // no integer form
   kIndices,  // its result is no float
+  kCodes,  // its result is what integers of the model stand for, as the model is quantised here already
 };
 
 // The roles in one model, which must not change meanwhile.

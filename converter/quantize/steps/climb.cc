@@ -110,7 +110,14 @@ Status try_equalised(Work* work, Judgement* judgement) {
   QRT_TRY(start(work, kMostTrial));
   QRT_TRY(judge_all(work, &after));
   const double enough = work->scheme.per_channel ? kMuchBetter : 1;
-  const Verdict verdict = quantize::verdict(work->model.outputs, before, after, enough);
+  Verdict verdict = quantize::verdict(work->model.outputs, before, after, enough);
+  if (verdict.is_kept && has_more) {  // ranges of all samples may tell otherwise
+    QRT_TRY(start(work));
+    after = Judgement();
+    QRT_TRY(judge_all(work, &after));
+    before = *judgement;
+    verdict = quantize::verdict(work->model.outputs, before, after, enough);
+  }
   report_rung(work, "equalisation", before, after, verdict);
   if (!verdict.is_kept) {
     work->fit = std::move(fit);
@@ -118,11 +125,6 @@ Status try_equalised(Work* work, Judgement* judgement) {
     return exchange(work, &other);
   }
   work->is_equalised = true;
-  if (has_more) {
-    QRT_TRY(start(work));
-    after = Judgement();
-    QRT_TRY(judge_all(work, &after));
-  }
   *judgement = std::move(after);
   return {};
 }
@@ -240,7 +242,8 @@ Status climb(Work* work) {
   const Ladder ladder = work->settings.ladder;
   if (ladder == Ladder::kMinMax) use_whole_ranges(work);
   if (ladder == Ladder::kFast || ladder == Ladder::kFull) QRT_TRY(try_all(work));
-  const bool is_asked = work->settings.max_drop >= 0 || work->settings.min_sqnr > 0;
+  const Settings& s = work->settings;
+  const bool is_asked = s.max_drop >= 0 || s.max_loss >= 0 || s.min_sqnr > 0;
   return is_asked ? promote(work) : Status();
 }
 

@@ -2,10 +2,12 @@
 #include <algorithm>
 
 #include "converter/quantize/ladder/simulation.h"
+#include "converter/quantize/report/graph.h"
+#include "converter/quantize/report/pictures.h"
 #include "converter/quantize/report/report.h"
 #include "converter/quantize/report/tensors.h"
 #include "converter/quantize/schemes/qdq_writer.h"
-#include "converter/quantize/steps/work.h"
+#include "converter/quantize/steps/metric.h"
 #include "runtime/tools/files.h"
 
 namespace qrt::quantize {
@@ -15,6 +17,19 @@ namespace {
 constexpr size_t kMostCompared = 64;
 // The number of samples on which weights-only and activations-only are simulated.
 constexpr size_t kMostSimulated = 16;
+// The number of pictures in the report.
+constexpr size_t kMostPictures = 3;
+
+// Adds a sample to the report's pictures where it is one.
+void add_picture(Work* work, const Values& feeds, const Tensor& real, const Tensor& got) {
+  std::vector<PictureFinding>& pictures = work->findings().pictures;
+  for (const Value& input : work->model.inputs) {
+    if (pictures.size() == kMostPictures || !is_picture(feeds.at(input.name))) continue;
+    pictures.push_back(picture_finding(feeds.at(input.name), real, got));
+    if (!has_classes(*work)) pictures.back().real_class = pictures.back().got_class = -1;
+    return;
+  }
+}
 
 Status compare_set(Work* work, const std::vector<size_t>& which, IntegerRunner* integers,
                    Findings::Set* set) {
@@ -33,6 +48,7 @@ Status compare_set(Work* work, const std::vector<size_t>& which, IntegerRunner* 
     const int64_t label = work->label(which[i]);
     QRT_TRY(integers->run(feeds, &got));
     set->all.add(real->at(output), got[output], label);
+    if (set == &work->findings().held_out) add_picture(work, feeds, real->at(output), got[output]);
     for (size_t k = 1; k < work->model.outputs.size(); ++k) {
       const std::string& other = work->model.outputs[k].name;
       set->others.resize(work->model.outputs.size() - 1);
@@ -78,13 +94,14 @@ Status build(Work* work) {
 
 Status find_errors(Work* work) {
   work->findings().remedies = {work->settings.ladder >= Ladder::kFast,
-                               work->scheme.bits == 8 && !work->scheme.is_cvm};
+                               work->scheme.bits == 8 && !work->scheme.is_cvm, has_classes(*work)};
   Sweep walk(work->model, work->placement, work->scheme, &work->interpreter);
   Parameters unchanged = work->fit.parameters;
   QRT_TRY(walk.run(work->samples.get(), work->fit.used, {}, work->progress, &unchanged));
   work->findings().tensors =
       tensor_findings(work->model, work->placement, work->fit.parameters, work->fit.calibration,
                       work->fit.rules, walk.errors(), work->findings().remedies);
+  work->findings().graph = graph_finding(work->model, work->findings().tensors);
   return {};
 }
 
@@ -116,6 +133,9 @@ Status compare(Work* work) {
   f.judged_samples = 0;
   for (const Fit* fit : work->judges()) f.judged_samples += fit->judged.size();
   f.min_sqnr = work->settings.min_sqnr;
+  f.metric.program = work->settings.metric;
+  f.metric.max_loss = work->settings.max_loss;
+  if (!f.metric.program.empty()) QRT_TRY(measure(work, &work->fit.parameters, &f.metric.got));
   QRT_TRY(compare_set(work, work->fit.used, &integers, &f.calibration));
   QRT_TRY(compare_set(work, work->fit.judged, &integers, &f.held_out));
   if (has_classes(*work)) return {};

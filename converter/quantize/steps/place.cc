@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "converter/import/onnx/file/model.h"
+#include "converter/quantize/float/refusals.h"
 #include "converter/quantize/schemes/espdl.h"
 #include "converter/quantize/steps/work.h"
 
@@ -15,6 +17,7 @@ Parameters neutral_parameters(const Work& work) {
   for (const auto& [name, root] : work.placement.coded)
     if (name == root) p.codings[name] = coding_for(work.scheme, bits_of(work, name), {-4, 4});
   fix_codings(work, &p.codings);
+  for (const auto& [name, coding] : work.placement.kept) p.codings[name] = coding;
   for (const std::string& name : work.placement.constants)
     p.constants[name] = constant_coding(work, name);
   for (const size_t node : work.int16_weights) p.layers[node].bits = 16;
@@ -63,6 +66,38 @@ Status place_and_judge(Work* work) {
   return {};
 }
 
+// Returns the values that a node reads and other nodes of the model write.
+std::vector<std::string> values_before(const FloatModel& model, const std::string& node) {
+  std::vector<std::string> values;
+  for (const Node& n : model.nodes)
+    for (const std::string& x : n.inputs)
+      if (n.name == node && model.values.count(x) != 0) values.push_back(x);
+  return values;
+}
+
+// Returns all refusals with remedies of their own, as those in the report are for those who write QuantizeLinear and options of
+// qrt_convert.
+Status refusals_of(const Work& work) {
+  Refusals refusals;
+  for (const convert::Finding& f : work.result.findings.nodes.findings())
+    if (f.outcome == convert::Outcome::kRefused)
+      refusals.add(f.op, f.node, f.rule, remedy_to_end_before(values_before(work.model, f.node)));
+  return refusals.status();
+}
+
+// Checks that something of a model that holds quantised nodes is still float.
+Status check_what_is_left(const Work& work) {
+  const Placement& p = work.placement;
+  const bool is_quantised =
+      std::any_of(work.model.nodes.begin(), work.model.nodes.end(),
+                  [](const Node& n) { return convert::from_onnx::is_quantized_op(n.op); });
+  if (!is_quantised || p.coded.size() > p.kept.size() || !p.layers.empty()) return {};
+  return error(Code::kUnsupported,
+               "the model is quantised already, nothing of it is float: convert it by qrt_convert "
+               "%s -o FILE.qrt",
+               work.settings.model.c_str());
+}
+
 std::string first_refusal(const convert::Report& report) {
   for (const convert::Finding& f : report.findings())
     if (f.outcome == convert::Outcome::kRefused) return f.node + " (" + f.op + "): " + f.rule;
@@ -92,18 +127,8 @@ Status make_placement(Work* work) {
     work->arithmetic.allow_float = true;
     QRT_TRY(judge_placement(work));
   }
-  if (!report.has_refusals()) return {};
-  // Builds a message of its own, as the remedies in the report are for those who write
-  // QuantizeLinear and options of qrt_convert.
-  std::string refused;
-  for (const convert::Finding& f : report.findings())
-    if (f.outcome == convert::Outcome::kRefused)
-      refused += "\n  " + f.node + " (" + f.op + "): " + f.rule;
-  return error(
-      Code::kUnsupported,
-      "%s, and have no float form either: keep them outside the model, and quantise what is before "
-      "and behind them%s",
-      report.refusals().c_str(), refused.c_str());
+  if (report.has_refusals()) return refusals_of(*work);
+  return check_what_is_left(*work);
 }
 
 }  // namespace qrt::quantize

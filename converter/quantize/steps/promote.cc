@@ -3,6 +3,7 @@
 
 #include "converter/quantize/report/format.h"
 #include "converter/quantize/report/report.h"
+#include "converter/quantize/steps/metric.h"
 #include "converter/quantize/steps/work.h"
 
 namespace qrt::quantize {
@@ -19,18 +20,35 @@ double drop(const Comparison& c) {
   return c.is_classes() ? (1 - c.agreement()) * 100 : 0;
 }
 
-// Returns whether --max-drop and --min-sqnr are met, where the user gives them.
-bool is_met(const Settings& settings, const Judgement& judgement) {
-  return (settings.max_drop < 0 || drop(judgement.first()) <= settings.max_drop) &&
-         judgement.worst_decibels() >= settings.min_sqnr;
+// What some parameters come to.
+struct Trial {
+  Judgement judgement;
+  double loss = 0;  // what the float model has more of by the user's measure
+};
+
+Status try_parameters(Work* work, const std::vector<size_t>& which, Trial* trial) {
+  QRT_TRY(judge(work, work->fit.parameters, which, &trial->judgement));
+  if (work->settings.max_loss < 0) return {};
+  double score;
+  QRT_TRY(measure(work, &work->fit.parameters, &score));
+  trial->loss = work->findings().metric.real - score;
+  return {};
 }
 
-// Returns whether `a` is better than `b`: by the drop in accuracy where the user limits that, then
+// Returns whether --max-drop, --max-loss and --min-sqnr are met, where the user gives them.
+bool is_met(const Settings& settings, const Trial& trial) {
+  return (settings.max_drop < 0 || drop(trial.judgement.first()) <= settings.max_drop) &&
+         (settings.max_loss < 0 || trial.loss <= settings.max_loss) &&
+         trial.judgement.worst_decibels() >= settings.min_sqnr;
+}
+
+// Returns whether `a` is better than `b`: by the loss, and the drop in accuracy, where the user limits them, then
 // by the signal to noise ratio of the worst output.
-bool is_better(const Settings& settings, const Judgement& a, const Judgement& b) {
-  const double x = drop(a.first()), y = drop(b.first());
+bool is_better(const Settings& settings, const Trial& a, const Trial& b) {
+  if (settings.max_loss >= 0 && a.loss != b.loss) return a.loss < b.loss;
+  const double x = drop(a.judgement.first()), y = drop(b.judgement.first());
   if (settings.max_drop >= 0 && x != y) return x < y;
-  return a.worst_decibels() > b.worst_decibels();
+  return a.judgement.worst_decibels() > b.judgement.worst_decibels();
 }
 
 // A candidate for 16 bits: a tensor, named by the value whose coding others share, or the weights of a layer.
@@ -66,7 +84,7 @@ Status rank(Work* work, std::vector<Candidate>* candidates) {
   if (of_activations >= enough)
     for (const auto& [root, coding] : work->fit.parameters.codings)
       if (coding.bits == 8 && work->placement.is_coded(root) && work->bits.count(root) == 0 &&
-          work->given.count(root) == 0)
+          work->given.count(root) == 0 && work->placement.kept.count(root) == 0)
         candidates->push_back({root, 0, 0});
   if (of_weights >= enough)
     for (const auto& [node, layer] : work->fit.parameters.layers)
@@ -180,21 +198,21 @@ Status promote(Work* work) {
   const Settings& settings = work->settings;
   std::vector<size_t> which = work->fit.judged;
   which.insert(which.end(), work->fit.used.begin(), work->fit.used.end());
-  Judgement before;
-  QRT_TRY(judge(work, work->fit.parameters, which, &before));
-  const bool counts_classes =
-      has_classes(*work) && (before.first().is_classes() || before.first().has_labels());
+  Trial before;
+  QRT_TRY(try_parameters(work, which, &before));
+  const Comparison& first = before.judgement.first();
+  const bool counts_classes = has_classes(*work) && (first.is_classes() || first.has_labels());
   if (settings.max_drop >= 0 && !counts_classes)
     return error(Code::kInvalidArgument,
                  "--max-drop counts classes: the model's first output, '%s', is no row of classes; "
-                 "--min-sqnr counts decibels",
+                 "--min-sqnr counts decibels, --max-loss by a program of yours (--metric)",
                  work->output().c_str());
   if (is_met(settings, before)) return {};
   std::vector<Candidate> candidates;
   QRT_TRY(rank(work, &candidates));
   Parameters parameters = work->fit.parameters;
   Placement placement = work->placement;
-  Judgement best = before;
+  Trial best = before;
   size_t with_int16 = 0;
   bool is_done = false;
   for (size_t n = 1, done = 0; done < candidates.size() && !is_done; n *= 2) {
@@ -203,8 +221,8 @@ Status promote(Work* work) {
       QRT_TRY(c.root.empty() ? promote_weights(work, c.layer) : promote_one(work, c.root));
     }
     if (done == candidates.size()) QRT_TRY(promote_all(work, candidates));
-    Judgement now;
-    QRT_TRY(judge(work, work->fit.parameters, which, &now));
+    Trial now;
+    QRT_TRY(try_parameters(work, which, &now));
     is_done = is_met(settings, now);
     if (!is_better(settings, now, best)) continue;
     best = now;
@@ -220,7 +238,8 @@ Status promote(Work* work) {
       with_int16 > 0,
       with_int16 > 0 ? format("%zu tried, among them the weights of %zu layers", with_int16, layers)
                      : std::string("no gain")};
-  work->findings().rungs.push_back(rung_finding(*work, "16 bits", before, best, verdict));
+  work->findings().rungs.push_back(
+      rung_finding(*work, "16 bits", before.judgement, best.judgement, verdict));
   return {};
 }
 

@@ -27,20 +27,6 @@ Status check_weights(const FloatModel& model) {
   return {};
 }
 
-// Checks that the labels are classes of the first output, whose value for a sample tells how many there are.
-Status check_classes(Work* work, const Values& sample) {
-  if (work->labels.empty()) return {};
-  Values made;
-  const Values* outputs;
-  QRT_TRY(real_outputs(work, 0, sample, &made, &outputs));
-  const Dims& shape = outputs->at(work->output()).shape;
-  if (shape.size() != 2)
-    return error(Code::kInvalidArgument,
-                 "--labels: the model's output '%s' has %zu dimensions, expected [batch, classes]",
-                 work->output().c_str(), shape.size());
-  return check_labels(work->settings.labels, work->labels, shape[1]);
-}
-
 // Fixes the dimensions in which all samples have one size. Where others are left, the scheme's arithmetic has to take them.
 Status fix_shapes(Work* work) {
   const bool may_differ =
@@ -82,13 +68,13 @@ Status prepare(Work* work) {
 Status read_again(Work* work) {
   const RunLimits limits = work->model.limits;
   work->model = FloatModel();
-  QRT_TRY(read_float_model(work->settings.model, &work->model));
+  QRT_TRY(read_float_model(work->settings.model, &work->model, work->settings.edges));
   work->model.limits = limits;
   return prepare(work);
 }
 
 Status read_inputs(Work* work) {
-  QRT_TRY(read_float_model(work->settings.model, &work->model));
+  QRT_TRY(read_float_model(work->settings.model, &work->model, work->settings.edges));
   QRT_TRY(tool::check_outputs(work->settings.outputs, work->model.files));
   std::vector<std::string> files = work->model.files;
   work->model.limits =
@@ -110,9 +96,21 @@ Status read_inputs(Work* work) {
     (i % every == every - 1 ? work->fit.judged : work->fit.used).push_back(i);
   QRT_TRY(prepare(work));
   divide(work);
-  Values first;
-  QRT_TRY(work->samples->read(0, &first));
-  return check_classes(work, first);
+  return {};
+}
+
+Status check_classes(Work* work) {
+  if (work->labels.empty()) return {};
+  Values sample, made;
+  QRT_TRY(work->samples->read(0, &sample));
+  const Values* outputs;
+  QRT_TRY(real_outputs(work, 0, sample, &made, &outputs));
+  const Dims& shape = outputs->at(work->output()).shape;
+  if (shape.size() != 2)
+    return error(Code::kInvalidArgument,
+                 "--labels: the model's output '%s' has %zu dimensions, expected [batch, classes]",
+                 work->output().c_str(), shape.size());
+  return check_labels(work->settings.labels, work->labels, shape[1]);
 }
 
 }  // namespace qrt::quantize

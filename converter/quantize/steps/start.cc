@@ -100,6 +100,11 @@ void choose_codings(const Work& work, Fit* fit) {
   for (const auto& [name, histogram] : fit->calibration) {
     if (!work.placement.is_coded(name)) continue;
     const int bits = bits_of(work, name);
+    if (const auto kept = work.placement.kept.find(name); kept != work.placement.kept.end()) {
+      p.codings[name] = kept->second;
+      fit->rules[name] = Rule::kGiven;
+      continue;
+    }
     if (const auto given = work.given.find(name); given != work.given.end()) {
       p.codings[name] = coding_of(given->second, work.scheme, bits);
       fit->rules[name] = Rule::kGiven;

@@ -73,6 +73,8 @@ struct Work {
 
 // read.cc: reads the model, simplified, and samples and labels, and decides which samples are held out.
 Status read_inputs(Work* work);
+// Checks that the labels are classes of the first output, whose value for a sample tells how many there are.
+Status check_classes(Work* work);
 // Reads the model once more, as it was before any step changed it.
 Status read_again(Work* work);
 

@@ -119,6 +119,12 @@ Status cut(const std::vector<std::string>& outputs, onnx::GraphProto* g) {
 
 }  // namespace
 
+Status apply_edges(const SourceEdges& edges, onnx::GraphProto* graph) {
+  if (!edges.outputs.empty()) QRT_TRY(cut(edges.outputs, graph));
+  QRT_TRY(set_input_shapes(edges.input_shapes, graph));
+  return set_input_constants(edges.constants, graph);
+}
+
 bool is_quantized_op(const std::string& op) {
   const auto ends_with = [&](const char* end) {
     const size_t n = strlen(end);
@@ -153,9 +159,7 @@ Status Model::load(const std::string& path, Model* model, const SourceEdges& edg
   for (const auto& entry : model->proto_->opset_import())
     model->opsets_.emplace(entry.domain() == "ai.onnx" ? "" : entry.domain(), entry.version());
   upgrade_nodes([model](const onnx::NodeProto& node) { return model->opset(node); }, g);
-  if (!edges.outputs.empty()) QRT_TRY(cut(edges.outputs, g));
-  QRT_TRY(set_input_shapes(edges.input_shapes, g));
-  QRT_TRY(set_input_constants(edges.constants, g));
+  QRT_TRY(apply_edges(edges, g));
   model->path_ = path;
   const int64_t ir = model->proto_->ir_version();
   QRT_MODEL_CHECK(ir >= kMinIrVersion, "IR version %lld, expected %lld or more",

@@ -98,6 +98,9 @@ class Model {
 // recursion limit bounds the depth.
 void collect_subgraph_reads(const onnx::NodeProto& node, std::vector<std::string>* names);
 
+// Gives a graph the outputs, the inputs' shapes and the constants that a caller wishes for.
+Status apply_edges(const SourceEdges& edges, onnx::GraphProto* graph);
+
 // Returns a node as messages name it: its name, or "#17 (Conv)".
 std::string node_label(const onnx::NodeProto& node, int index);
 // "Conv", "com.microsoft.QLinearAdd"
