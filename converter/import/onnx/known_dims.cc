@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "onnx/onnx_pb.h"
+
 namespace qrt::convert::from_onnx {
 namespace {
 
