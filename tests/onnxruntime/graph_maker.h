@@ -214,7 +214,7 @@ class GraphMaker {
   bool qlinear_matmul_computed();
   bool subgraph();
   // Adds a few operators and pairs, each of any tensors of these and of what was made of them, all of one shape. Returns the last.
-  std::string chain(Names tensors, double amplitude);
+  std::string random_nodes(Names tensors, double amplitude);
 
   struct Window {
     std::vector<Attr> attributes;

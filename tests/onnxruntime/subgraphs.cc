@@ -20,7 +20,7 @@ onnx::GraphProto* move_nodes(onnx::GraphProto* from, int count, onnx::NodeProto*
 
 }  // namespace
 
-std::string GraphMaker::chain(Names tensors, double amplitude) {
+std::string GraphMaker::random_nodes(Names tensors, double amplitude) {
   const auto any = [&] { return dice_.pick(tensors); };
   const auto pair = [&](const std::string& x, double of) {
     const Quant q = random_quant(of);
@@ -74,7 +74,7 @@ bool GraphMaker::subgraph() {
         dice_.coin() ? typed_input(kBool, {}) : typed_constant(kBool, {}, {dice_.integer(0, 1)});
     const int outside = graph.node_size();
     for (const char* branch : {"then_branch", "else_branch"}) {
-      const std::string made = chain({first, second}, of.amplitude);
+      const std::string made = random_nodes({first, second}, of.amplitude);
       onnx::GraphProto* to = move_nodes(&graph, outside, &node, branch);
       OnnxBuilder::declare(to->add_output(), made, kFloat, declared);
     }
@@ -85,7 +85,7 @@ bool GraphMaker::subgraph() {
     const std::string mark = std::to_string(graph.node_size()), state = "state" + mark;
     const std::string trips = b_.constant<int64_t>({}, {dice_.integer(1, 3)});
     const int outside = graph.node_size();
-    const std::string made = chain({state, second}, of.amplitude);
+    const std::string made = random_nodes({state, second}, of.amplitude);
     const std::string goes_on = b_.node("Identity", {"condition" + mark});
     onnx::GraphProto* body = move_nodes(&graph, outside, &node, "body");
     OnnxBuilder::declare(body->add_input(), "step" + mark, kInt64, {});

@@ -31,7 +31,7 @@ class Measure {
         return x.empty() || from_shapes_.count(x) != 0;
       });
       if (reads_shape || all) from_shapes_.insert(node.outputs.begin(), node.outputs.end());
-      // What a run decides, whatever the sizes are.
+      // A run decides these, whatever the sizes are.
       if (node.op == "NonMaxSuppression") found_.emplace(node.outputs[0], 0);
       if (node.op == "NonZero") found_.emplace(node.outputs[0], 1);
     }

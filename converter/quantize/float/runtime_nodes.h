@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes whose operators the interpreter has no form of, run one at a time by the converter and the runtime: whatever
-// they take in float can be part of a float model. The same bits everywhere, as the runtime's float operators have.
+// they take in float can be part of a float model. Their results have equal bits everywhere, as the runtime's float operators do.
 #ifndef QRT_CONVERTER_QUANTIZE_FLOAT_RUNTIME_NODES_H_
 #define QRT_CONVERTER_QUANTIZE_FLOAT_RUNTIME_NODES_H_
 

@@ -44,7 +44,7 @@ PictureFinding::Image drawn(const Tensor& t, float lo, float hi) {
   return image;
 }
 
-void find_ends(const Tensor& t, float* lo, float* hi) {
+void find_range(const Tensor& t, float* lo, float* hi) {
   *lo = HUGE_VALF, *hi = -HUGE_VALF;
   for (const float v : t.reals) {
     if (!std::isfinite(v)) continue;
@@ -67,13 +67,13 @@ bool is_picture(const Tensor& t) {
 PictureFinding picture_finding(const Tensor& input, const Tensor& real, const Tensor& got) {
   PictureFinding finding;
   float lo, hi;
-  find_ends(input, &lo, &hi);
+  find_range(input, &lo, &hi);
   finding.input = drawn(input, lo, hi);
   Comparison comparison;
   comparison.add(real, got);
   finding.sqnr = comparison.decibels();
   if (is_picture(real) && got.shape == real.shape) {
-    find_ends(real, &lo, &hi);
+    find_range(real, &lo, &hi);
     finding.real = drawn(real, lo, hi);
     finding.got = drawn(got, lo, hi);
   }

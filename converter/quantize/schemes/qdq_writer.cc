@@ -215,7 +215,7 @@ class Writer {
         used_constants_.insert(name);
         inputs.push_back(name);
       } else {
-        // What the model quantises itself is not rounded before.
+        // A value that the model quantises itself is not rounded before.
         const auto read = n.op == "QuantizeLinear" ? read_as_.end() : read_as_.find(name);
         inputs.push_back(read == read_as_.end() ? name : read->second);
       }

@@ -20,7 +20,7 @@ double drop(const Comparison& c) {
   return c.is_classes() ? (1 - c.agreement()) * 100 : 0;
 }
 
-// What some parameters come to.
+// The judgement of one choice of parameters.
 struct Trial {
   Judgement judgement;
   double loss = 0;  // what the float model has more of by the user's measure
