@@ -45,7 +45,8 @@ enum class TfliteReference { kDoubleRounding, kSingleRounding };
 // import/tflite/: reads the model of a TFLite file into a graph. As import_onnx(); `outputs` as in
 // SourceEdges. `signature` is the name or index of one of the file's signatures, after which the
 // graph's inputs and outputs are called then; without one the file has at most one signature, and they
-// are called as their tensors. kInvalidArgument where it does not say which.
+// are called as their tensors. Fails with
+// kInvalidArgument where `signature` names none of the file's, or is empty and the file has several.
 Status import_tflite(const std::string& path, TfliteReference reference, Graph* graph,
                      Report* report, const std::vector<std::string>& outputs = {},
                      const std::string& signature = "");

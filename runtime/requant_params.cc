@@ -95,8 +95,9 @@ Status check_int(const fb::Requant& r, size_t channels, Limits limits) {
   return {};
 }
 
-// Returns an array with one value per channel and, beyond the last channel, copies of its value:
-// the file's where it is so long, else a copy in `own`.
+// Returns an array of padded_channels() readable values, the first of which are those of the channels.
+// It is the file's own array where that has a value for each channel and enough of the file follows
+// it; otherwise it is a copy in `own`, filled up with copies of the last value.
 template <class T, class Vector>
 const T* for_each_channel(const Vector& source, size_t channels, const uint8_t* file_end,
                           PlanVector<T>* own) {

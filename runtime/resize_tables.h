@@ -31,8 +31,9 @@ int32_t nearest_index(fb::ResizeRounding rounding, const ResizedAxis& axis, floa
 struct LinearTap {
   int32_t low, high, low_weight, high_weight;
 };
-// Returns what mode `linear` takes for the coordinate x: weights of 16 bits rounded to 2^-20, those of the
-// other integers to 2^-10.
+// Returns the two inputs that mode `linear` takes for the coordinate x, and their weights: the bits of
+// floats for the float kinds, units of 2^-20, rounded to nearest, for INT16_SUM, and units of 2^-10 for
+// the other kinds, for which x is truncated.
 LinearTap linear_tap(fb::ResizeKind kind, const ResizedAxis& axis, float x);
 
 }  // namespace qrt

@@ -89,7 +89,7 @@ class Team {
   };
 
   void help(size_t member);
-  // Until is_over(), in this member's sleep slot in the end; whether there.
+  // Waits until is_over(), in the end asleep in this member's sleep slot. Returns whether it slept.
   template <class F>
   bool wait(size_t member, const F& is_over);
   template <class F>

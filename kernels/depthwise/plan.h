@@ -59,7 +59,7 @@ constexpr DepthwiseTile kDepthwiseScalar = {0, 0, 0, false};
 constexpr size_t kDepthwiseMaxOutputs = 4;  // computed together in one row
 
 struct DepthwiseRow {
-  size_t columns;  // columns that an output reads; 0: the kernel is no line
+  size_t columns;  // columns that an output reads; 0: the shape is not computed as a line
   size_t step;     // image pixels from one column to the next
   size_t phases;   // number of phases: outputs o, o + phases, o + 2 * phases ... form one
   size_t stride;   // columns from one output of a phase to the next

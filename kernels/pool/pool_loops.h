@@ -244,7 +244,7 @@ inline void max_pool(const MaxPoolArgs& args) {
   }
 }
 
-// Two bytes of every channel.
+// Computes max_pool() with two bytes for each channel.
 template <class V>
 inline void max_pool_int16(const PoolInt16Args& args) {
   MaxPoolArgs bytes = {args.shape, reinterpret_cast<const uint8_t*>(args.input),

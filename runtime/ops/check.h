@@ -48,8 +48,8 @@ Status check_plain_constant(const InferContext& context, size_t i, const char* w
 Status check_type(const InferContext& context, size_t i, const char* what, DType dtype,
                   const Shape& shape);
 
-// Groups of packed gemm weights (input 1, of the right size) have zeros where the packing has no
-// weight.
+// Checks that groups of packed gemm weights (input 1, of the right size) are zero where the packing
+// has no weight.
 Status check_gemm_tails(const InferContext& context, size_t groups, size_t n, size_t taps,
                         size_t k);
 

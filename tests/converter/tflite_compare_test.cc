@@ -168,7 +168,7 @@ TEST(TfliteCompare, Refuses) {
 
 // --- SELECT
 
-// Checks every broadcast of the three inputs against a loop.
+// Checks a SELECT or SELECT_V2 of inputs of these shapes against a loop.
 template <class T>
 void check_select(B code, TensorType type, const Dims& c, const Dims& x, const Dims& y,
                   const Dims& z, bool is_constant = false) {

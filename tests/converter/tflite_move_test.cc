@@ -271,7 +271,8 @@ TEST(TfliteMove, Int16) {
   ASSERT_EQ(b.run({to_bytes(values)}), std::vector<Bytes>{to_bytes(expected)});
 }
 
-// The target shape of a Reshape is folded: [batch, elements / batch], through most operators on integers.
+// The target shape of a Reshape is folded where it follows from a tensor's shape, here by SHAPE, REVERSE_V2,
+// SLICE and CONCATENATION.
 TEST(TfliteMove, ShapesAreFolded) {
   TfliteBuilder b;
   const int x = b.input(TensorType::INT8, {1, 2, 3}, kScale, kZero);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A build with QRT_INTEGER_ONLY: what stands between a model's edges gives the same bytes whatever
-// the floating-point state. (That its kernels hold no floating-point instruction is looked up in
+// A build with QRT_INTEGER_ONLY: the integer operators between a model's edges give the same bytes in
+// every rounding mode. (That its kernels hold no floating-point instruction is looked up in
 // the objects: tests/kernels/float_check.sh.)
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tools' answers to a hundred mistakes: mistakes.txt beside this file holds each command, its exit status, the
+// The tools' answers to more than a hundred mistakes: mistakes.txt beside this file holds each command, its exit status, the
 // whole of its message, and the part of the message that says what to do next. QRT_WRITE_MISTAKES=FILE writes the
 // table anew from the present answers.
 #include <gtest/gtest.h>

@@ -263,7 +263,8 @@ TEST_F(Bench, TellsTheMachineTheModelAndTheFirstRuns) {
   EXPECT_NE(root["commit"], "");
   EXPECT_GT(root["first_ms"].get<double>(), 0);
   EXPECT_GT(root["second_ms"].get<double>(), 0);
-  // One includes the other, and is no less where a system's clock of running time stands still.
+  // The CPU time is measured around the latency, and is raised to the least wall time where a system's
+  // CPU clock stands still.
   // Each is a quotient of its own, so that equal times may differ in their last digits.
   EXPECT_GE(root["cpu_ms"]["min"].get<double>(),
             root["latency_ms"]["min"].get<double>() * (1 - 1e-9));

@@ -18,8 +18,8 @@ void refuse_empty_inputs(Importer& importer);
 // outputs.cc: exports the model's outputs, in the types that the file declares.
 Status export_outputs(Importer& importer);
 
-// Exports a tensor as the graph's own: floats where it is a table. `node` wrote it; null for inputs
-// and initialisers. *result stays kNoValue where it was refused.
+// Exports a tensor as an output of the graph, in floats where it is deferred or a dequantised
+// constant. `node` wrote it; null for inputs and initialisers. *result stays kNoValue where it was refused.
 Status export_output(Importer& importer, const std::string& name, const Tensor& tensor,
                      const NodeView* node, ValueId* result);
 

@@ -162,8 +162,8 @@ ResizeAxis unchanged(int64_t size) {
   return a;
 }
 
-// Resizes with one operator where no intermediate result is rounded. Returns false where no
-// operator has this rounding.
+// Resizes with one operator. Returns false where an intermediate result would be rounded, or where no
+// operator rounds the result as the target does.
 bool resize_at_once(Importer& importer, const Node& node, const Activation& x, const Format& out,
                     const std::vector<ResizeAxis>& axes) {
   const bool in_float = importer.target() == Target::kEsp32P4;

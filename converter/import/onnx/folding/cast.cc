@@ -25,8 +25,8 @@ bool is_real_type(int type) {
   return type == kFloat || type == kHalf || type == kBfloat16 || type == kDouble;
 }
 
-// Rounds toward zero, as x86-64's instruction for a type of this width does; to 4 and 2 bits half
-// away from zero.
+// Rounds toward zero, as x86-64 converts to 64 bits for int64 and uint32, and to 32 bits for int32 and
+// narrower types. Types of 4 and 2 bits are rounded half away from zero first.
 int64_t rounded(double v, int to) {
   if (packed_bits(to) != 0) v = std::round(v);
   const bool is_wide = to == kInt64 || to == kUint32;

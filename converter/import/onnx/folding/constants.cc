@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes constants at conversion, and folds operators that give shapes.
+// Makes constants at conversion, and imports Constant and Shape, whose results are constants.
 #include "converter/import/onnx/folding/constants.h"
 
 #include <algorithm>

@@ -77,7 +77,8 @@ bool read_side(FloatOp* f, int first, bool has_bias, int64_t cells, int64_t colu
   return true;
 }
 
-// Multiplies rows x [rows, columns] by the weights: [rows, gates * cells].
+// Multiplies rows x [rows, columns] by the weights and adds the bias, if there is one:
+// [rows, gates * cells].
 Status multiply(FloatOp* f, const Side& side, ValueId x, ValueId* y) {
   if (!side.is_float) {
     *y = hybrid_rows(f, side.layer, side.constants, x, nullptr);

@@ -12,8 +12,8 @@
 namespace qrt::convert::from_tflite {
 namespace {
 
-// Reads input i, which is uint8, or float32 that a DEQUANTIZE made. Returns false where the
-// operator was refused.
+// Reads input i as a function of the bytes of one tensor: uint8, or float32 that a DEQUANTIZE, and
+// elementwise operators behind it, make of such bytes. Returns false where the operator was refused.
 bool read_codes(Importer& importer, const Op& op, int i, Real* codes) {
   const Tensor& t = importer.input(op, i);
   if (t.type == TensorType::UINT8 && !t.is_constant) {

@@ -65,7 +65,8 @@ double rounded(Target target, float v, int64_t exponent) {
   return target == Target::kEsp32P4 ? std::nearbyint(real) : std::floor(real + 0.5);
 }
 
-// Reads a bias of one value for each of `channels`. Returns false where the node was refused.
+// Adds a constant bias to the layer's inputs: one value for each of `channels`, or one for all.
+// Returns false where the node was refused.
 bool add_bias(Translator& t, const NodeView& n, const Term& b, const std::string& name,
               int64_t channels, Layer* layer) {
   const auto no = [&](const std::string& rule, const char* remedy) {
