@@ -64,7 +64,8 @@ TEST_P(Help, SaysWhatStandsForEachValue) {
   const std::regex option(
       "  (-[a-z], )?--[a-z][a-z0-9-]*(\\[=FORMAT\\]| "
       "(FILE|DIR|NAME|SIZES|DIM|STEM|FORMAT|SHAPE|ORDER|LEVEL|CPUS|"
-      "INPUT|DB|NODE|PATTERN=BITS|TENSOR=LOW:HIGH|HEX|SIZE|NUMBERS?|COUNT|BYTES|MINUTES|POINTS|N,"
+      "INPUT|DB|NODE|COMMAND|PATTERN=BITS|TENSOR=LOW:HIGH|HEX|SIZE|NUMBERS?|COUNT|BYTES|MINUTES|"
+      "POINTS|N,"
       "N\\.\\.\\.|Q,Q\\.\\.\\.))?(  .*)?");
   size_t options = 0;
   for (const std::string& line : lines_of(run(GetParam(), {"--help"}).out)) {
