@@ -7,6 +7,7 @@
 
 #include "converter/import/onnx/arithmetic/ort_math.h"
 #include "converter/import/onnx/edge_ops.h"
+#include "converter/import/onnx/float_fallback/float_fallback.h"
 #include "converter/import/onnx/float_fallback/float_graph.h"
 #include "converter/import/onnx/folding/constants.h"
 #include "converter/import/onnx/no_op.h"
