@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
-#include <unordered_set>
 
 #include "converter/import/onnx/deferred/pending.h"
 #include "converter/import/onnx/deferred/table.h"
+#include "converter/import/onnx/file/borders.h"
 #include "converter/import/onnx/float_fallback/float_fallback.h"
 #include "converter/import/onnx/folding/constants.h"
 #include "converter/import/onnx/remedies.h"
@@ -114,10 +114,8 @@ const char* operator_name(const Movement& m) {
 }  // namespace
 
 bool copies_pairs(const Importer& importer, const NodeView& node) {
-  static const std::unordered_set<std::string> kOps = {"Reshape",   "Squeeze", "Unsqueeze",
-                                                       "Transpose", "Slice",   "MaxPool"};
   constexpr int64_t kFirstMaxPool = 12;
-  return node.domain().empty() && kOps.count(node.op()) != 0 &&
+  return node.domain().empty() && is_copied_across(node.op()) &&
          (node.op() != "MaxPool" || importer.opset(node) >= kFirstMaxPool);
 }
 

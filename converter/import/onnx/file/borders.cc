@@ -34,6 +34,12 @@ std::vector<std::string> outer_reads(const onnx::NodeProto& node) {
 
 }  // namespace
 
+bool is_copied_across(const std::string& op) {
+  static const std::unordered_set<std::string> kOps = {"Reshape",   "Squeeze", "Unsqueeze",
+                                                       "Transpose", "Slice",   "MaxPool"};
+  return kOps.count(op) != 0;
+}
+
 Makers::Makers(const onnx::GraphProto& graph) : has_pairs_(has_pair_node(graph)) {
   for (const onnx::NodeProto& node : graph.node()) {
     for (const std::string& name : node.output()) makers_.emplace(name, &node);
@@ -47,14 +53,12 @@ const onnx::NodeProto* Makers::find(const std::string& tensor) const {
 }
 
 const onnx::NodeProto* Makers::find_copied(const std::string& tensor) const {
-  static const std::unordered_set<std::string> kCopied = {"Reshape",   "Squeeze", "Unsqueeze",
-                                                          "Transpose", "Slice",   "MaxPool"};
   std::string name = tensor;
   for (size_t nodes = 0; nodes <= makers_.size(); ++nodes) {
     const onnx::NodeProto* maker = find(name);
     if (!maker || maker->input_size() == 0) return nullptr;
     if (maker->op_type() == "DequantizeLinear") return nodes > 0 ? maker : nullptr;
-    if (kCopied.count(maker->op_type()) == 0 || quantized_.count(name) != 0) return nullptr;
+    if (!is_copied_across(maker->op_type()) || quantized_.count(name) != 0) return nullptr;
     name = maker->input(0);
   }
   return nullptr;

@@ -22,6 +22,10 @@ constexpr char kInSubgraph[] = "qrt_in_subgraph";
 // Marks a node that is copied out of a subgraph, if it is a QuantizeLinear.
 void mark_in_subgraph(onnx::NodeProto* node);
 
+// Returns whether ONNX Runtime copies pairs of QuantizeLinear and DequantizeLinear across such nodes of
+// the standard domain; across MaxPool since opset 12.
+bool is_copied_across(const std::string& op);
+
 // The nodes of a graph and what they make, as they were before any was replaced.
 class Makers {
  public:
